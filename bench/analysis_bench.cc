@@ -31,12 +31,12 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/estimate.h"
-#include "analysis/large_pages.h"
-#include "analysis/report_json.h"
-#include "analysis/report_options.h"
-#include "analysis/run_report.h"
-#include "analysis/sqlite.h"
+#include "analysis/base/estimate.h"
+#include "analysis/base/large_pages.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/correction/run_report.h"
+#include "analysis/report/report_json.h"
+#include "analysis/segments/sqlite.h"
 #include "bench/analysis_run.h"
 
 namespace gpubound {

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/foreign_trace.h"
-#include "analysis/import_chrome.h"
+#include "analysis/import/foreign_trace.h"
+#include "analysis/import/import_chrome.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The median of repetitions, for benchmarks that do not link the analysis (analysis/estimate.h).
-// Pure.
+// The median of repetitions, for benchmarks that do not link the analysis
+// (analysis/base/estimate.h). Pure.
 #ifndef GPUBOUND_BENCH_MEDIAN_H_
 #define GPUBOUND_BENCH_MEDIAN_H_
 

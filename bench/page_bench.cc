@@ -13,10 +13,10 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/run_report.h"
+#include "analysis/correction/run_report.h"
 #include "bench/analysis_run.h"
-#include "tools/report_file.h"
-#include "tools/report_page.h"
+#include "tools/commands/report_file.h"
+#include "tools/commands/report_page.h"
 
 namespace gpubound {
 namespace {

@@ -18,11 +18,11 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/estimate.h"
-#include "analysis/reader.h"
-#include "analysis/replay.h"
-#include "analysis/report.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/base/estimate.h"
+#include "analysis/reader/reader.h"
+#include "analysis/replay/replay.h"
+#include "analysis/report/report.h"
 #include "bench/analysis_run.h"
 
 namespace gpubound {

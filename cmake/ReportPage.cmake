@@ -48,7 +48,7 @@ function(gpubound_report_page header)
     gpubound_page_modules(${modules} GPUBOUND_HAS_PAGE)
   endif()
   set(page ${CMAKE_CURRENT_BINARY_DIR}/page.html)
-  set(embed ${CMAKE_SOURCE_DIR}/analysis/embed_text.cmake)
+  set(embed ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake)
   if(GPUBOUND_HAS_PAGE)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${source}/src/* ${source}/bundle.mjs)
     set(copy ${CMAKE_CURRENT_BINARY_DIR}/page)  # node looks for modules beside what imports them

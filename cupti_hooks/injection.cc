@@ -10,10 +10,10 @@
 #include <cstring>
 #include <memory>
 
-#include "cupti_hooks/counter_source.h"
-#include "cupti_hooks/cupti_source.h"
-#include "cupti_hooks/nvtx_injection.h"
-#include "cupti_hooks/utilization_source.h"
+#include "cupti_hooks/cupti/cupti_source.h"
+#include "cupti_hooks/nvtx/nvtx_injection.h"
+#include "cupti_hooks/sampling/counter_source.h"
+#include "cupti_hooks/sampling/utilization_source.h"
 #include "libprofiler/device_sources.h"
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When a CUDA call is behind other work, as the recorder tells such calls from others
-// (cupti_hooks/entry_times.h) and as the report charges them. Plain data.
+// (cupti_hooks/cupti/entry_times.h) and as the report charges them. Plain data.
 #ifndef GPUBOUND_PROTO_OTHER_WORK_H_
 #define GPUBOUND_PROTO_OTHER_WORK_H_
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/compare.h"
+#include "analysis/output/check/compare.h"
 
 namespace gpubound {
 

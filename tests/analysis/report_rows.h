@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 namespace gpubound {
 

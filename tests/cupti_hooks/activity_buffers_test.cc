@@ -2,7 +2,7 @@
 //
 // The pool of buffers: what CUPTI is given, when it is declined, what is zeroed and what is known
 // to be outstanding.
-#include "cupti_hooks/activity_buffers.h"
+#include "cupti_hooks/cupti/activity_buffers.h"
 
 #include <gtest/gtest.h>
 

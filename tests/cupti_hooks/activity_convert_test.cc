@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Records of each release of CUPTI, byte by byte, and what becomes of them.
-#include "cupti_hooks/activity_convert.h"
+#include "cupti_hooks/cupti/activity_convert.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

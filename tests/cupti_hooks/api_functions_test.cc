@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which API functions get no record.
-#include "cupti_hooks/api_functions.h"
+#include "cupti_hooks/cupti/api_functions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

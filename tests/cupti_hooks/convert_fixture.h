@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cupti_hooks/activity_convert.h"
+#include "cupti_hooks/cupti/activity_convert.h"
 #include "tests/cupti_hooks/record_bytes.h"
 #include "tests/cupti_hooks/recording_host.h"
 #include "tests/cupti_hooks/scripted_cupti.h"

@@ -2,14 +2,14 @@
 //
 // Which libcupti is asked for hardware counters. What it answers, counters_test of
 // tests/integration runs end to end.
-#include "cupti_hooks/counter_source.h"
+#include "cupti_hooks/sampling/counter_source.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 
-#include "cupti_hooks/pm_sampling_api.h"
+#include "cupti_hooks/sampling/pm_sampling_api.h"
 #include "libprofiler/clock.h"
 #include "tests/cupti_hooks/recording_host.h"
 

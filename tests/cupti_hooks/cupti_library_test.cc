@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which libcupti is chosen, and what is said when none can be used.
-#include "cupti_hooks/cupti_library.h"
+#include "cupti_hooks/cupti/cupti_library.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order in which CUPTI is set up, and every way in which that fails.
-#include "cupti_hooks/cupti_session.h"
+#include "cupti_hooks/cupti/cupti_session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

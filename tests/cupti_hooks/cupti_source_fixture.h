@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "cupti_hooks/cupti_source.h"
+#include "cupti_hooks/cupti/cupti_source.h"
 #include "libprofiler/clock.h"
 #include "tests/cupti_hooks/record_bytes.h"
 #include "tests/cupti_hooks/recording_host.h"

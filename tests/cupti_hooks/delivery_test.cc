@@ -2,7 +2,7 @@
 //
 // One turn of the worker at a time, on virtual time: what is delivered, up to when everything is
 // known, and what becomes unknown.
-#include "cupti_hooks/delivery.h"
+#include "cupti_hooks/cupti/delivery.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Processes on a device, from listing to listing.
-#include "cupti_hooks/device_clients.h"
+#include "cupti_hooks/sampling/device_clients.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 // How long CUPTI takes to enter calls: which calls are timed, what counts as behind other work, and
 // what is said of them.
-#include "cupti_hooks/entry_times.h"
+#include "cupti_hooks/cupti/entry_times.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

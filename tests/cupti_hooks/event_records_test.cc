@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two halves of a recorded event, in either order, apart, and alone.
-#include "cupti_hooks/event_records.h"
+#include "cupti_hooks/cupti/event_records.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // Nodes that a program adds and sets itself: handles are their ids, and those of kernels their
 // names.
-#include "cupti_hooks/graph_calls.h"
+#include "cupti_hooks/cupti/graph_calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "cupti_hooks/graph_nodes.h"
+#include "cupti_hooks/cupti/graph_nodes.h"
 #include "tests/cupti_hooks/recording_host.h"
 #include "tests/cupti_hooks/scripted_cupti.h"
 

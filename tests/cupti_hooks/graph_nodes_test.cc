@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is learnt of graphs while they are made. Handles are their ids.
-#include "cupti_hooks/graph_nodes.h"
+#include "cupti_hooks/cupti/graph_nodes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "cupti_hooks/nvtx_injection.h"
+#include "cupti_hooks/nvtx/nvtx_injection.h"
 #include "tests/cupti_hooks/nvtx_test_tool.h"
 #include "tests/lifecycle/process_runner.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What NVTX ranges become, without NVTX: stacks, labels, handles, messages.
-#include "cupti_hooks/nvtx_ranges.h"
+#include "cupti_hooks/nvtx/nvtx_ranges.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "cupti_hooks/nvtx_injection.h"
+#include "cupti_hooks/nvtx/nvtx_injection.h"
 #include "tests/cupti_hooks/recording_host.h"
 
 #define GPUBOUND_EXPORT extern "C" __attribute__((visibility("default")))

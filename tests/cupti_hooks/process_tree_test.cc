@@ -2,7 +2,7 @@
 //
 // CPU, memory and run-queue delay of a tree of processes, over files written by the test and over
 // the kernel's own.
-#include "cupti_hooks/process_tree.h"
+#include "cupti_hooks/sampling/process_tree.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cupti_hooks/sampling_thread.h"
+#include "cupti_hooks/sampling/sampling_thread.h"
 
 #include <gtest/gtest.h>
 

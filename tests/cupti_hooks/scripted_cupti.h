@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "cupti_hooks/cupti_api.h"
+#include "cupti_hooks/cupti/cupti_api.h"
 #include "tests/cupti_hooks/record_bytes.h"
 
 namespace gpubound {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "cupti_hooks/cupti_source.h"
+#include "cupti_hooks/cupti/cupti_source.h"
 #include "libprofiler/clock.h"
 #include "tests/cupti_hooks/recording_host.h"
 #include "tests/sim/include/gpubound_sim.h"

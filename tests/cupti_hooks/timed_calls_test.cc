@@ -2,7 +2,7 @@
 //
 // Calls that are timed in callbacks: which they are, what is known of each, and that none is lost
 // but those that are counted.
-#include "cupti_hooks/timed_calls.h"
+#include "cupti_hooks/cupti/timed_calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

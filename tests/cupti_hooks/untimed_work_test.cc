@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which work without a time is a loss, and which one belongs to the time behind the recording.
-#include "cupti_hooks/untimed_work.h"
+#include "cupti_hooks/cupti/untimed_work.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sampling against the stand-in libnvidia-ml, whose script CMake sets: GPU 93 %, no power reading.
-#include "cupti_hooks/utilization_source.h"
+#include "cupti_hooks/sampling/utilization_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

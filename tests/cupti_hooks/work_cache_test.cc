@@ -2,7 +2,7 @@
 //
 // That what is kept of kernels and streams stays bounded, and is right afterwards. What is looked
 // up for records is in activity_convert_test.cc.
-#include "cupti_hooks/work_cache.h"
+#include "cupti_hooks/cupti/work_cache.h"
 
 #include <gtest/gtest.h>
 

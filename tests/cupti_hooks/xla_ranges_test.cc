@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is read from the texts of XLA's ranges. The texts are those of a run of JAX on an H100.
-#include "cupti_hooks/xla_ranges.h"
+#include "cupti_hooks/nvtx/xla_ranges.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/foreign_trace.h"
-#include "analysis/import_chrome.h"
-#include "analysis/import_nesting.h"
+#include "analysis/import/foreign_trace.h"
+#include "analysis/import/import_chrome.h"
+#include "analysis/import/import_nesting.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Clocks of two hosts whose ranks run collectives together, on traces written down as text.
-#include "analysis/clock_align.h"
+#include "analysis/processes/clock_align.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

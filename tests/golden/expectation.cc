@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "analysis/headline.h"
-#include "analysis/row_names.h"
+#include "analysis/output/text/headline.h"
+#include "analysis/trace/row_names.h"
 #include "tests/golden/expectation_keys.h"
 
 namespace gpubound::golden {

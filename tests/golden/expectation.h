@@ -33,7 +33,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 namespace gpubound::golden {
 

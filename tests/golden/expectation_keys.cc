@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analysis/idle_cause.h"
-#include "analysis/work_classes.h"
+#include "analysis/trace/idle_cause.h"
+#include "analysis/trace/work_classes.h"
 #include "proto/ledger_counters.h"
 #include "tests/golden/expectation.h"
 

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/build_report.h"
-#include "analysis/report_text.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/output/text/report_text.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound::golden {

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "analysis/build_report.h"
-#include "analysis/report.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/report/report.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound {

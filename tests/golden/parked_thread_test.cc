@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "analysis/replay.h"
-#include "analysis/what_if.h"
+#include "analysis/replay/replay.h"
+#include "analysis/replay/what_if.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "analysis/replay.h"
+#include "analysis/replay/replay.h"
 #include "tests/golden/scenario.h"
 #include "tests/golden/scenario_lines.h"
 

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/corrected_report.h"
-#include "analysis/cost_model.h"
-#include "analysis/replay.h"
-#include "analysis/report.h"
-#include "analysis/report_options.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/calibration/cost_model.h"
+#include "analysis/correction/corrected_report.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/replay/replay.h"
+#include "analysis/report/report.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound {

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "analysis/replay.h"
-#include "analysis/span_ratio.h"
-#include "analysis/what_if.h"
+#include "analysis/correction/span_ratio.h"
+#include "analysis/replay/replay.h"
+#include "analysis/replay/what_if.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound::golden {

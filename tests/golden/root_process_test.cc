@@ -7,14 +7,14 @@
 #include <string>
 #include <utility>
 
-#include "analysis/build_report.h"
-#include "analysis/corrected_report.h"
-#include "analysis/main_process.h"
-#include "analysis/path_text.h"
-#include "analysis/replay.h"
-#include "analysis/report.h"
-#include "analysis/run_span.h"
-#include "analysis/what_if.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/correction/corrected_report.h"
+#include "analysis/output/text/path_text.h"
+#include "analysis/processes/run_span.h"
+#include "analysis/replay/replay.h"
+#include "analysis/replay/what_if.h"
+#include "analysis/report/main_process.h"
+#include "analysis/report/report.h"
 #include "tests/golden/scenario.h"
 #include "tests/golden/scenario_lines.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "analysis/build_report.h"
-#include "analysis/corrected_report.h"
-#include "analysis/report.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/correction/corrected_report.h"
+#include "analysis/report/report.h"
 #include "tests/golden/replayed_span.h"
 #include "tests/golden/scenario.h"
 #include "tests/golden/scenario_lines.h"

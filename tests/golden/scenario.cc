@@ -7,8 +7,8 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/label_roles.h"
-#include "analysis/wait_channels.h"
+#include "analysis/reader/wait_channels.h"
+#include "analysis/trace/label_roles.h"
 #include "proto/scope_domains.h"
 
 namespace gpubound::golden {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/event_source.h"
-#include "analysis/replay.h"
-#include "analysis/report.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/replay/replay.h"
+#include "analysis/report/report.h"
+#include "analysis/trace/event_source.h"
 #include "proto/sync_types.h"
 #include "tests/golden/scenario.h"
 #include "tests/golden/scenario_lines.h"

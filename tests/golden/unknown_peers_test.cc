@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/span_ratio.h"
+#include "analysis/correction/span_ratio.h"
 #include "tests/golden/replayed_span.h"
 #include "tests/golden/scenario_lines.h"
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "analysis/build_report.h"
-#include "analysis/corrected_report.h"
-#include "analysis/replay.h"
-#include "analysis/report_text.h"
-#include "analysis/run_span.h"
-#include "analysis/what_if.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/correction/corrected_report.h"
+#include "analysis/output/text/report_text.h"
+#include "analysis/processes/run_span.h"
+#include "analysis/replay/replay.h"
+#include "analysis/replay/what_if.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound {

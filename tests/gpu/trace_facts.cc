@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/reader.h"
+#include "analysis/reader/reader.h"
 
 namespace gpubound {
 namespace {

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <map>
 
-#include "analysis/calibration_file.h"
-#include "analysis/cost_model.h"
+#include "analysis/calibration/calibration_file.h"
+#include "analysis/calibration/cost_model.h"
 #include "tests/integration/command_run.h"
 
 namespace gpubound {

@@ -3,7 +3,7 @@
 // Starts gpubound with a clean environment and the stand-in CUDA libraries in the loader's path.
 #include "tests/integration/command_run.h"
 
-#include "analysis/reader.h"
+#include "analysis/reader/reader.h"
 
 namespace gpubound {
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/trace/run.h"
 #include "tests/lifecycle/process_runner.h"
 #include "tests/tools/tool_fixtures.h"
 

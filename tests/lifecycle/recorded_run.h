@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/trace/run.h"
 #include "tests/programs/progress.h"
 
 namespace gpubound {

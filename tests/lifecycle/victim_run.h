@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/reader.h"
+#include "analysis/reader/reader.h"
 #include "tests/lifecycle/process_runner.h"
 #include "tests/programs/progress.h"
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "tests/oracle/naive_oracle.h"
 
 namespace gpubound::oracle {

@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "analysis/build_report.h"
-#include "analysis/report.h"
-#include "analysis/report_json.h"
-#include "analysis/report_options.h"
-#include "analysis/wait_channels.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/reader/wait_channels.h"
+#include "analysis/report/report.h"
+#include "analysis/report/report_json.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/random_waits.h"
 

@@ -14,16 +14,16 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/clock_align.h"
-#include "analysis/device_usage.h"
-#include "analysis/gpu_work.h"
-#include "analysis/memory_source.h"
-#include "analysis/process_report.h"
-#include "analysis/run_span.h"
-#include "analysis/run_summing.h"
-#include "analysis/run_sums.h"
-#include "analysis/smi_model.h"
-#include "analysis/unknown_time.h"
+#include "analysis/attribution/process_report.h"
+#include "analysis/attribution/unknown_time.h"
+#include "analysis/compact/run_summing.h"
+#include "analysis/processes/clock_align.h"
+#include "analysis/processes/device_usage.h"
+#include "analysis/processes/run_span.h"
+#include "analysis/segments/run_sums.h"
+#include "analysis/timeline/gpu_work.h"
+#include "analysis/timeline/smi_model.h"
+#include "analysis/trace/memory_source.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/thinned_trace.h"
 

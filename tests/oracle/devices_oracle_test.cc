@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/clock_align.h"
-#include "analysis/device_usage.h"
-#include "analysis/process_report.h"
+#include "analysis/attribution/process_report.h"
+#include "analysis/processes/clock_align.h"
+#include "analysis/processes/device_usage.h"
 #include "tests/oracle/random_trace.h"
 
 namespace gpubound::oracle {

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/gpu_segments.h"
-#include "analysis/gpu_work.h"
-#include "analysis/memory_source.h"
-#include "analysis/process_report.h"
+#include "analysis/attribution/process_report.h"
+#include "analysis/timeline/gpu_segments.h"
+#include "analysis/timeline/gpu_work.h"
+#include "analysis/trace/memory_source.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/thinned_trace.h"
 

@@ -106,7 +106,7 @@ def is_copy_call(name):
 
 
 def comm_patterns():
-    path = pathlib.Path(__file__).resolve().parents[2] / "analysis/data/comm_kernels.txt"
+    path = pathlib.Path(__file__).resolve().parents[2] / "analysis/trace/data/comm_kernels.txt"
     lines = [line.strip() for line in path.read_text().splitlines()]
     return [line for line in lines if line and not line.startswith("# ") and line != "#"]
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/process_report.h"
+#include "analysis/attribution/process_report.h"
 #include "tests/oracle/columns.h"
 #include "tests/oracle/environment.h"
 #include "tests/oracle/naive_oracle.h"

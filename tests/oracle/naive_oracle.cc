@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "analysis/row_names.h"
+#include "analysis/trace/row_names.h"
 #include "tests/oracle/naive_threads.h"
 
 namespace gpubound::oracle {

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/run.h"
+#include "analysis/trace/run.h"
 #include "tests/oracle/naive_threads.h"
 
 namespace gpubound::oracle {

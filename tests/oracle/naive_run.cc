@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/row_names.h"
+#include "analysis/trace/row_names.h"
 
 namespace gpubound::oracle {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/trace/run.h"
 #include "tests/oracle/naive_oracle.h"
 
 namespace gpubound::oracle {

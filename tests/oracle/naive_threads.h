@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/trace/run.h"
 
 namespace gpubound::oracle {
 

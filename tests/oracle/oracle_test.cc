@@ -11,11 +11,11 @@
 #include <random>
 #include <string>
 
-#include "analysis/build_report.h"
-#include "analysis/event_store.h"
-#include "analysis/process_report.h"
-#include "analysis/report_json.h"
-#include "analysis/row_names.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/attribution/process_report.h"
+#include "analysis/report/report_json.h"
+#include "analysis/segments/event_store.h"
+#include "analysis/trace/row_names.h"
 #include "tests/oracle/columns.h"
 #include "tests/oracle/environment.h"
 #include "tests/oracle/naive_oracle.h"

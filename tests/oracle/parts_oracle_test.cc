@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/process_report.h"
+#include "analysis/attribution/process_report.h"
 #include "tests/oracle/naive_oracle.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/shrink_run.h"
@@ -238,7 +238,8 @@ void PrintTo(const NaiveGap& gap, std::ostream* out) {
        << gap.at_end.second;
 }
 
-// The cause with the most time; of several the first in the report's order (analysis/idle_cause.h).
+// The cause with the most time; of several the first in the report's order
+// (analysis/trace/idle_cause.h).
 std::string CauseOf(const NaiveBreakdown& naive, const Interval& time) {
   std::string cause;
   int64_t most_ns = 0;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/trace/run.h"
 
 namespace gpubound::oracle {
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/memory_source.h"
-#include "analysis/process_report.h"
-#include "analysis/report_json.h"
+#include "analysis/attribution/process_report.h"
+#include "analysis/report/report_json.h"
+#include "analysis/trace/memory_source.h"
 #include "tests/oracle/environment.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/oracle/thinned_trace.h"

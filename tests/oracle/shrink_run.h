@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "analysis/run.h"
+#include "analysis/trace/run.h"
 
 namespace gpubound::oracle {
 

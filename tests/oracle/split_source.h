@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "analysis/memory_source.h"
+#include "analysis/trace/memory_source.h"
 
 namespace gpubound::oracle {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/call_index.h"
+#include "analysis/timeline/call_index.h"
 
 namespace gpubound::oracle {
 

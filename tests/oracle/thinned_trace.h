@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "analysis/run.h"
+#include "analysis/trace/run.h"
 
 namespace gpubound::oracle {
 

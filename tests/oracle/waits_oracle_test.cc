@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/report.h"
-#include "analysis/row_names.h"
-#include "analysis/run_span.h"
-#include "analysis/run_summing.h"
-#include "analysis/run_sums.h"
-#include "analysis/wait_channels.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/compact/run_summing.h"
+#include "analysis/processes/run_span.h"
+#include "analysis/reader/wait_channels.h"
+#include "analysis/report/report.h"
+#include "analysis/segments/run_sums.h"
+#include "analysis/trace/row_names.h"
 #include "tests/oracle/columns.h"
 #include "tests/oracle/environment.h"
 #include "tests/oracle/naive_run.h"

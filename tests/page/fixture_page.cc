@@ -17,21 +17,21 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/compare.h"
-#include "analysis/corrected_report.h"
-#include "analysis/plot.h"
-#include "analysis/report_json.h"
-#include "analysis/report_options.h"
-#include "analysis/report_text.h"
-#include "analysis/run_metadata.h"
-#include "analysis/run_sums.h"
-#include "analysis/text_table.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/base/text_table.h"
+#include "analysis/correction/corrected_report.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/output/check/compare.h"
+#include "analysis/output/page/plot.h"
+#include "analysis/output/text/report_text.h"
+#include "analysis/report/report_json.h"
+#include "analysis/segments/run_sums.h"
+#include "analysis/trace/run_metadata.h"
 #include "tests/golden/scenario.h"
 #include "tests/page/hostile_names.h"
 #include "tests/page/odd_pages.h"
-#include "tools/report_file.h"
-#include "tools/report_page.h"
+#include "tools/commands/report_file.h"
+#include "tools/commands/report_page.h"
 
 namespace gpubound {
 namespace {

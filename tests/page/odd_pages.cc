@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/compare.h"
-#include "analysis/corrected_report.h"
-#include "analysis/report_json.h"
-#include "analysis/report_options.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/correction/corrected_report.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/output/check/compare.h"
+#include "analysis/report/report_json.h"
 #include "tests/golden/scenario.h"
-#include "tools/report_file.h"
-#include "tools/report_page.h"
+#include "tools/commands/report_file.h"
+#include "tools/commands/report_page.h"
 
 namespace gpubound {
 namespace {

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/corrected_report.h"
-#include "analysis/cost_model.h"
-#include "analysis/estimate.h"
-#include "analysis/report.h"
-#include "analysis/report_options.h"
-#include "analysis/run.h"
-#include "analysis/status.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/base/estimate.h"
+#include "analysis/base/status.h"
+#include "analysis/calibration/cost_model.h"
+#include "analysis/correction/corrected_report.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/report/report.h"
+#include "analysis/trace/run.h"
 
 namespace gpubound::sim {
 

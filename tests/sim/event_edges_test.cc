@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/replay.h"
+#include "analysis/replay/replay.h"
 #include "proto/sync_types.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "analysis/run.h"
+#include "analysis/trace/run.h"
 #include "tests/sim/virtual_program.h"
 
 namespace gpubound::sim {

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/cost_model.h"
-#include "analysis/in_run_costs.h"
-#include "analysis/replay.h"
-#include "analysis/report.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/calibration/cost_model.h"
+#include "analysis/correction/in_run_costs.h"
+#include "analysis/replay/replay.h"
+#include "analysis/report/report.h"
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/learner_and_actor.h"

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/cost_model.h"
-#include "analysis/in_run_text.h"
-#include "analysis/report.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/calibration/cost_model.h"
+#include "analysis/output/text/in_run_text.h"
+#include "analysis/report/report.h"
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/label_roles.h"
-#include "analysis/memory_source.h"
-#include "analysis/record_order.h"
-#include "analysis/replay.h"
+#include "analysis/replay/replay.h"
+#include "analysis/trace/label_roles.h"
+#include "analysis/trace/memory_source.h"
+#include "analysis/trace/record_order.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/random_program.h"
 #include "tests/sim/virtual_program.h"

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "analysis/replay.h"
+#include "analysis/replay/replay.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"
 #include "tests/sim/workloads.h"

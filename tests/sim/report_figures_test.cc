@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/row_names.h"
+#include "analysis/trace/row_names.h"
 #include "tests/sim/program_fixture.h"
 #include "tests/sim/report_truth.h"
 #include "tests/sim/virtual_truth.h"

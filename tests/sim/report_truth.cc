@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/row_names.h"
+#include "analysis/trace/row_names.h"
 #include "tests/sim/history_trace.h"
 
 namespace gpubound::sim {

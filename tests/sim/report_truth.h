@@ -5,8 +5,8 @@
 #ifndef GPUBOUND_TESTS_SIM_REPORT_TRUTH_H_
 #define GPUBOUND_TESTS_SIM_REPORT_TRUTH_H_
 
-#include "analysis/process_report.h"
-#include "analysis/report.h"
+#include "analysis/attribution/process_report.h"
+#include "analysis/report/report.h"
 #include "tests/sim/virtual_program.h"
 #include "tests/sim/virtual_truth.h"
 

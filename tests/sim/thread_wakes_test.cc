@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/replay.h"
+#include "analysis/replay/replay.h"
 #include "proto/scope_domains.h"
 #include "tests/sim/replayed_threads.h"
 #include "tests/sim/virtual_program.h"

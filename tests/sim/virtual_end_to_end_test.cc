@@ -10,9 +10,9 @@
 #include <map>
 #include <string>
 
-#include "analysis/build_report.h"
-#include "analysis/reader.h"
-#include "analysis/report.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/reader/reader.h"
+#include "analysis/report/report.h"
 #include "tests/sim/random_features.h"
 #include "tests/sim/random_program.h"
 #include "tests/sim/recorded_program.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/row_names.h"
+#include "analysis/trace/row_names.h"
 
 namespace gpubound::sim {
 namespace {

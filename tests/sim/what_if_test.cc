@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/build_report.h"
-#include "analysis/corrected_report.h"
-#include "analysis/replay.h"
-#include "analysis/report.h"
-#include "analysis/report_options.h"
-#include "analysis/what_if.h"
+#include "analysis/attribution/build_report.h"
+#include "analysis/correction/corrected_report.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/replay/replay.h"
+#include "analysis/replay/what_if.h"
+#include "analysis/report/report.h"
 #include "tests/sim/corrected_error.h"
 #include "tests/sim/history_trace.h"
 #include "tests/sim/virtual_program.h"

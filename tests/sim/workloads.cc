@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/cost_model.h"
+#include "analysis/calibration/cost_model.h"
 #include "tests/sim/history_trace.h"
 
 namespace gpubound::sim {

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "analysis/cost_model.h"
+#include "analysis/calibration/cost_model.h"
 #include "tests/sim/virtual_program.h"
 
 namespace gpubound::sim {

@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/calibration_peer.h"
-#include "tools/run_calibration.h"
-#include "tools/run_environment.h"
-#include "tools/verify.h"
+#include "tools/calibrate/calibration_peer.h"
+#include "tools/calibrate/run_calibration.h"
+#include "tools/launch/run_environment.h"
+#include "tools/verify/verify.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is read of a calibration's trace: of which program, within what, behind what.
-#include "tools/calibration_trace.h"
+#include "tools/calibrate/calibration_trace.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "tests/tools/tool_fixtures.h"
-#include "tools/commands.h"
-#include "tools/exit_codes.h"
+#include "tools/commands/commands.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

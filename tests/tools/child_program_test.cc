@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starting a program and staying out of its way.
-#include "tools/child_program.h"
+#include "tools/launch/child_program.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "tests/tools/tool_fixtures.h"
-#include "tools/run_environment.h"
+#include "tools/launch/run_environment.h"
 
 namespace gpubound {
 namespace {

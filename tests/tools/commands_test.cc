@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Choosing a command, and the options that commands read.
-#include "tools/commands.h"
+#include "tools/commands/commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "tests/tools/tool_fixtures.h"
-#include "tools/exit_codes.h"
-#include "tools/option_parser.h"
+#include "tools/commands/option_parser.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tests/tools/tool_fixtures.h"
-#include "tools/commands.h"
-#include "tools/exit_codes.h"
+#include "tools/commands/commands.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

@@ -9,11 +9,11 @@
 #include <sstream>
 
 #include "tests/tools/tool_fixtures.h"
-#include "tools/command_tree.h"
-#include "tools/commands.h"
-#include "tools/completion_script.h"
-#include "tools/exit_codes.h"
-#include "tools/man_page.h"
+#include "tools/commands/command_tree.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/completion_script.h"
+#include "tools/commands/man_page.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an output stream can show, and how errors look.
-#include "tools/console.h"
+#include "tools/console/console.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

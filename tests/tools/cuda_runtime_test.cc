@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which CUDA runtime is measured with.
-#include "tools/cuda_runtime.h"
+#include "tools/launch/cuda_runtime.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a command that is ended by a signal leaves behind, and how it ends. Each test forks.
-#include "tools/ending_signals.h"
+#include "tools/commands/ending_signals.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/output_file.h"
-#include "analysis/unfinished_outputs.h"
+#include "analysis/output/export/output_file.h"
+#include "analysis/output/export/unfinished_outputs.h"
 #include "tests/tools/tool_fixtures.h"
-#include "tools/commands.h"
+#include "tools/commands/commands.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `gpubound env` prints, read back by a shell and as JSON.
-#include "tools/environment_listing.h"
+#include "tools/commands/environment_listing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/guarded.h"
+#include "tools/launch/guarded.h"
 
 #include <gtest/gtest.h>
 

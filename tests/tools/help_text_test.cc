@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/help_text.h"
+#include "tools/console/help_text.h"
 
 #include <gtest/gtest.h>
 

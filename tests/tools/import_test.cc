@@ -11,11 +11,11 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/sqlite.h"
+#include "analysis/segments/sqlite.h"
 #include "tests/analysis/gzip_text.h"
 #include "tests/tools/tool_fixtures.h"
-#include "tools/commands.h"
-#include "tools/exit_codes.h"
+#include "tools/commands/commands.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finding the two injected libraries.
-#include "tools/library_files.h"
+#include "tools/launch/library_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Looking around on a machine.
-#include "tools/machine_facts.h"
+#include "tools/launch/machine_facts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

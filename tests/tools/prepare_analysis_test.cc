@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/prepare_analysis.h"
+#include "tools/commands/prepare_analysis.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "tools/exit_codes.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

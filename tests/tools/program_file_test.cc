@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Explaining why a program recorded nothing.
-#include "tools/program_file.h"
+#include "tools/launch/program_file.h"
 
 #include <elf.h>
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `gpubound doctor` says of a machine.
-#include "tools/readiness.h"
+#include "tools/launch/readiness.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files that a user names: what is replaced, what is written into, what stays.
-#include "tools/report_file.h"
+#include "tools/commands/report_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,13 +10,13 @@
 
 #include <thread>
 
-#include "analysis/check.h"
-#include "analysis/output_file.h"
-#include "analysis/plot.h"
+#include "analysis/output/check/check.h"
+#include "analysis/output/export/output_file.h"
+#include "analysis/output/page/plot.h"
 #include "tests/tools/tool_fixtures.h"
-#include "tools/commands.h"
-#include "tools/exit_codes.h"
-#include "tools/report_page.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/report_page.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The page as a file: what fills it, where it cannot be made.
-#include "tools/report_page.h"
+#include "tools/commands/report_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a figure groups runs by.
-#include "tools/report_plot.h"
+#include "tools/commands/report_plot.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

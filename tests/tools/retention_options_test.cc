@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What --window, --detail and --max-size say.
-#include "tools/retention_options.h"
+#include "tools/commands/retention_options.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 
-#include "tools/exit_codes.h"
-#include "tools/option_parser.h"
+#include "tools/commands/option_parser.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where our options end and somebody else's command begins.
-#include "tools/run_arguments.h"
+#include "tools/commands/run_arguments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 
 #include "tests/tools/tool_fixtures.h"
-#include "tools/exit_codes.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Naming, making and finding run directories.
-#include "tools/run_directory.h"
+#include "tools/launch/run_directory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a program is started with, given what is set already.
-#include "tools/run_environment.h"
+#include "tools/launch/run_environment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/run_keeper.h"
+#include "tools/launch/run_keeper.h"
 
 #include <gtest/gtest.h>
 

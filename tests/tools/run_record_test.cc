@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // run.json, as written and as replaced.
-#include "tools/run_record.h"
+#include "tools/launch/run_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/run_info.h"
+#include "analysis/segments/run_info.h"
 #include "tests/tools/tool_fixtures.h"
 
 namespace gpubound {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which runs are replayed before the prompt comes back.
-#include "tools/run_summary.h"
+#include "tools/commands/run_summary.h"
 
 #include <gtest/gtest.h>
 

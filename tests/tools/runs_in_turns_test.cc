@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two runs of which one works at a time.
-#include "tools/runs_in_turns.h"
+#include "tools/verify/runs_in_turns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/tools/tool_fixtures.h"
-#include "tools/run_environment.h"
+#include "tools/launch/run_environment.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A folder goes with its owner, whichever way that goes.
-#include "tools/scratch_folder.h"
+#include "tools/launch/scratch_folder.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -12,10 +12,10 @@
 #include <iterator>
 #include <string>
 
-#include "analysis/trace_table.h"
+#include "analysis/output/tables/trace_table.h"
 #include "tests/tools/tool_fixtures.h"
-#include "tools/commands.h"
-#include "tools/exit_codes.h"
+#include "tools/commands/commands.h"
+#include "tools/console/exit_codes.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run whose time counts, and what is left of what it said.
-#include "tools/timed_run.h"
+#include "tools/verify/timed_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "tests/tools/tool_fixtures.h"
-#include "tools/run_environment.h"
+#include "tools/launch/run_environment.h"
 
 namespace gpubound {
 namespace {

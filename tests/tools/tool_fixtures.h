@@ -16,7 +16,7 @@
 #include <map>
 #include <string>
 
-#include "tools/console.h"
+#include "tools/console/console.h"
 
 namespace gpubound {
 

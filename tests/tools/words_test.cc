@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/suggestion.h"
-#include "tools/shell_quote.h"
+#include "analysis/base/suggestion.h"
+#include "tools/commands/shell_quote.h"
 
 namespace gpubound {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which threads of a program are placed, and that none of them notices. The program is this one.
-#include "tools/working_threads.h"
+#include "tools/verify/working_threads.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

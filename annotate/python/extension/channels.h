@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which pipe or socket a multiprocessing connection stands for, as labels: that of a wait on it,
-// and the facts from which a reader finds out who is at the other end (analysis/wait_channels.h).
-// Ends are told apart by inode, looked up once per connection: an entry per file descriptor,
-// forgotten when a new connection is made on it and in a fork child.
+// and the facts from which a reader finds out who is at the other end
+// (analysis/reader/wait_channels.h). Ends are told apart by inode, looked up once per connection:
+// an entry per file descriptor, forgotten when a new connection is made on it and in a fork child.
 //
 // Any thread that runs Python. Errors of Python are dropped: the program knows nothing of them. A
 // process names a bounded number of channels and groups; what it waits for beyond is counted in the

@@ -2,7 +2,7 @@
 """The Python half of `gpubound calibrate`: repeats scopes and calls and says how long they took.
 
 Run as a script, with the profiler and without; its argument, where it has one, is the path of the CUDA runtime to
-use. The conversation is that of tools/calibration/workload.h: "run NAME COUNT" is answered by the ns of each
+use. The conversation is that of tools/calibrate/programs/workload.h: "run NAME COUNT" is answered by the ns of each
 occurrence, or by these with other work behind it and without, or by "no " and the reason.
 """
 import ast

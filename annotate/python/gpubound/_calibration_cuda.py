@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA calls for `gpubound calibrate`, by way of ctypes: of libcudart, which the caller names or the dynamic
-loader finds. The native program makes the same calls in tight loops (tools/calibration/cuda_work.cc); here
+loader finds. The native program makes the same calls in tight loops (tools/calibrate/programs/cuda_work.cc); here
 they are made between pieces of other work, and Python is what most programs do that between them."""
 import ctypes
 import os

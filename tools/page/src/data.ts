@@ -349,9 +349,9 @@ export interface PageData {
 
 export const NO_OPERATION = '(no operation)';
 
-// As the text report does (EscapeName in analysis/text_table.cc, ShownName in
-// analysis/short_name.cc): what could steer the text around a name is spelled out, byte by byte,
-// and one in which there is nothing to see is marked.
+// As the text report does (EscapeName in analysis/base/text_table.cc, ShownName in
+// analysis/base/short_name.cc): what could steer the text around a name is spelled out, byte by
+// byte, and one in which there is nothing to see is marked.
 const HARMFUL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 export function shownName(name: string): string {

@@ -17,7 +17,7 @@ interface Properties {
 type Child = Node|string|null;
 
 const SENTENCES = ['p', 'li', 'dd'];
-// A figure and the unit behind it, as Wrap() of analysis/text_table.cc keeps them on one line.
+// A figure and the unit behind it, as Wrap() of analysis/base/text_table.cc keeps them on one line.
 const FIGURE = /(\S*\d (?:ns|us|ms|s|h|d|%|x)(?![^\s.,;:)\]]))/;
 
 // |text|, of which no figure loses its unit at the end of a line.

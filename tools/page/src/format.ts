@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures in few characters, by the rules of the text report (analysis/text_table.h), to which
+// Figures in few characters, by the rules of the text report (analysis/base/text_table.h), to which
 // tests/page/same_words_test.mjs holds them.
 
 // As printf rounds: what lies in the middle of two figures becomes the even one.
@@ -56,7 +56,7 @@ const middleCut = (name: string, most: number): string => {
   return `${letters.slice(0, most - 1 - back).join('')}\u2026${letters.slice(-back).join('')}`;
 };
 
-// Names of C++ as the text report shortens them (analysis/short_name.h): the arguments of a
+// Names of C++ as the text report shortens them (analysis/base/short_name.h): the arguments of a
 // function go first, then the middle of those of a template, then the middle of the name.
 export function shortName(name: string, most = LONGEST_NAME): string {
   if ([...name].length <= most) return name;

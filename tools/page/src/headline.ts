@@ -5,7 +5,7 @@ import {PageData, Report, WhatIf} from './data';
 import {element} from './dom';
 import {bounded, exactNs, formatShare, formatTime, share, upTo} from './format';
 
-// In the words of the text report (analysis/report_sections.cc, CauseText).
+// In the words of the text report (analysis/output/text/report_sections.cc, CauseText).
 const CAUSES: Record<string, string> = {
   'compile': 'compile or capture',
   'waiting': 'waiting on others',

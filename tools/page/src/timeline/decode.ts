@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tracks of the timeline as typed arrays, out of the columns of analysis/byte_column.h. The other
-// side of these formats: analysis/share_band.cc and EventColumn() of analysis/page_json.cc.
+// Tracks of the timeline as typed arrays, out of the columns of analysis/base/byte_column.h. The
+// other side of these formats: analysis/output/page/share_band.cc and EventColumn() of
+// analysis/output/page/page_json.cc.
 import {TimelineData, TrackData} from '../data';
 
 class Column {

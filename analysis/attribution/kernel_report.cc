@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums up device work. No state.
+#include "analysis/attribution/kernel_report.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "analysis/base/text_table.h"
+#include "analysis/trace/row_names.h"
+#include "proto/given_names.h"
+
+namespace gpubound {
+namespace {
+
+std::vector<ReportGraphNode> NodesOf(const KnownGraph& graph, const ProcessTrace& process) {
+  std::vector<ReportGraphNode> rows;
+  for (const SameNodes& nodes : graph.nodes) {
+    const bool captured = nodes.operation != LabelId{};
+    rows.push_back({nodes.name, nodes.work_class ? WorkClassName(*nodes.work_class) : "",
+                    nodes.count, captured ? process.LabelOf(nodes.operation).text : kNoOperation});
+  }
+  return rows;
+}
+
+ReportKernel RowOf(const KernelTime& time, const KnownGraphs& graphs, const ProcessTrace& process) {
+  ReportKernel row;
+  row.name = time.name;
+  row.work_class = WorkClassName(time.work_class);
+  row.count = time.lengths.count();
+  row.sum_ns = time.lengths.sum_ns();
+  row.mean_ns = time.lengths.MeanNs();
+  const LengthCounts::Quantiles quantiles = time.lengths.QuantilesNs();
+  row.median_ns = quantiles.median_ns;
+  row.p95_ns = quantiles.p95_ns;
+  row.lengths_rounded = time.lengths.rounded();
+  row.sm_filled_ns = static_cast<int64_t>(time.filled / kFillOne);
+  row.sm_fill_is_upper_bound = !time.fill_known;
+  const KnownGraph* known = time.graph == 0 ? nullptr : graphs.Find(time.graph);
+  if (known != nullptr) row.nodes = NodesOf(*known, process);
+  return row;
+}
+
+bool TakesLonger(const ReportKernel& a, const ReportKernel& b) {
+  return std::tie(b.sum_ns, a.name, a.work_class) < std::tie(a.sum_ns, b.name, b.work_class);
+}
+
+void AddByName(const std::vector<KernelTime>& kernels, const KnownGraphs& graphs,
+               const ProcessTrace& process, ReportProcess* report) {
+  std::map<std::pair<std::string, WorkClass>, KernelTime> by_name;
+  for (const KernelTime& kernel : kernels) {
+    KernelTime& sum = by_name[{kernel.name, kernel.work_class}];
+    sum.name = kernel.name;
+    sum.work_class = kernel.work_class;
+    sum.lengths.Add(kernel.lengths);
+    sum.filled += kernel.filled;
+    sum.fill_known &= kernel.fill_known;
+    sum.graph = kernel.graph;
+  }
+  for (const auto& [name, sum] : by_name) report->kernels.push_back(RowOf(sum, graphs, process));
+  std::sort(report->kernels.begin(), report->kernels.end(), TakesLonger);
+}
+
+}  // namespace
+
+void NoteUnnamedNodes(Report* report) {
+  uint64_t unnamed = 0;
+  for (const ReportProcess& process : report->processes) {
+    for (const ReportKernel& kernel : process.kernels) {
+      for (const ReportGraphNode& node : kernel.nodes) {
+        if (node.name == kUnnamedNode) unnamed += node.count;
+      }
+    }
+  }
+  if (unnamed == 0) return;
+  report->notes.push_back(FormatCount(unnamed) +
+                          " kernels in CUDA graphs have no name: the program added them itself, "
+                          "and the driver tells their names since CUDA 12.3 only. --graphs node "
+                          "records each.");
+}
+
+void DropKernels(Report* report) {
+  for (ReportProcess& process : report->processes) {
+    process.kernels.clear();
+    process.operation_kernels.clear();
+  }
+}
+
+void AddKernelTables(const std::vector<KernelTime>& kernels,
+                     const std::vector<std::string>& operations, const ProcessTrace& process,
+                     ReportProcess* report) {
+  const KnownGraphs graphs(process);
+  AddByName(kernels, graphs, process, report);
+  std::map<std::string, int64_t> sums;
+  for (const KernelTime& kernel : kernels) {
+    const std::string& operation = operations[kernel.operation];
+    report->operation_kernels.push_back({operation, RowOf(kernel, graphs, process)});
+    sums[operation] += kernel.lengths.sum_ns();
+  }
+  std::sort(report->operation_kernels.begin(), report->operation_kernels.end(),
+            [&sums](const ReportOperationKernel& a, const ReportOperationKernel& b) {
+              if (a.operation == b.operation) return TakesLonger(a.kernel, b.kernel);
+              return std::tuple(-sums[a.operation], a.operation) <
+                     std::tuple(-sums[b.operation], b.operation);
+            });
+}
+
+}  // namespace gpubound

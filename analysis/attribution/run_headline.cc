@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shares of devices. No state.
+#include "analysis/attribution/run_headline.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpubound {
+namespace {
+
+Interval Shifted(const Interval& time, int64_t offset_ns) {
+  return {time.begin_ns + offset_ns, time.end_ns + offset_ns};
+}
+
+// Sum over the used devices.
+DeviceTime SumOf(const std::vector<DeviceUsage>& devices, size_t window) {
+  DeviceTime sum;
+  for (const DeviceUsage& device : devices) {
+    if (!device.used) continue;
+    const DeviceTime& time = device.windows[window];
+    sum.busy_ns += time.busy_ns;
+    sum.compute_ns += time.compute_ns;
+    sum.comm_ns += time.comm_ns;
+    sum.copy_ns += time.copy_ns;
+    sum.graph_ns += time.graph_ns;
+    sum.smi_model += time.smi_model;
+    sum.most_smi_model += time.most_smi_model;
+  }
+  return sum;
+}
+
+// Of devices that nobody is known to have used: what one may have shown.
+double MostOf(const std::vector<DeviceUsage>& devices, size_t window) {
+  double most = 0;
+  for (const DeviceUsage& device : devices) {
+    most = std::max(most, device.windows[window].most_smi_model);
+  }
+  return most;
+}
+
+// NVML looks back over a second at most: fewer samples are no statement about a time.
+constexpr int64_t kFewSamples = 3;
+
+std::optional<double> NvmlShare(const std::vector<DeviceUsage>& devices, size_t window) {
+  double sum = 0;
+  int64_t used = 0;
+  for (const DeviceUsage& device : devices) {
+    if (!device.used) continue;
+    const DeviceTime& time = device.windows[window];
+    if (device.simulated || time.nvml_samples < kFewSamples) return {};
+    sum += time.nvml_utilization().value_or(0);
+    ++used;
+  }
+  return used == 0 ? std::nullopt : std::optional(sum / static_cast<double>(used));
+}
+
+ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_ns) {
+  ReportDevice row;
+  const DeviceTime& whole = device.windows.front();
+  row.uuid = device.uuid;
+  row.name = device.name;
+  row.busy_ns = whole.busy_ns;
+  row.busy_is_upper_bound = whole.graph_ns > 0;
+  row.span_ns = span_ns;
+  // What a stand-in says is no statement of NVML's.
+  (device.simulated ? row.simulated_utilization : row.nvml_utilization) = whole.nvml_utilization();
+  row.nvml_sampled_ns = device.nvml_sampled_ns;
+  row.simulated = device.simulated;
+  row.used = device.used;
+  row.smi_model = whole.smi_model;
+  if (whole.busy_ns > 0) {
+    row.inflation =
+        whole.smi_model * static_cast<double>(span_ns) / static_cast<double>(whole.busy_ns);
+  }
+  for (const DeviceBand& band : device.bands) {
+    const ProcessTrace& process = run.processes[band.process];
+    row.processes.push_back({process.identity.host, process.identity.pid, process.name,
+                             band.alone_ns, band.contended_ns});
+  }
+  return row;
+}
+
+}  // namespace
+
+RunWindows CutRun(const Interval& span, const ProcessAnalysis* stepping, int64_t offset_ns) {
+  RunWindows cut;
+  cut.windows.push_back(span);
+  if (stepping == nullptr || !stepping->warm_up) return cut;
+  const Interval warm_up = Shifted(*stepping->warm_up, offset_ns).ClippedTo(span);
+  Interval steady{warm_up.end_ns, warm_up.end_ns};
+  if (!stepping->steady.empty()) {
+    steady.end_ns = stepping->steady.back().time.end_ns + offset_ns;
+    steady = steady.ClippedTo(span);
+  }
+  const std::pair<const char*, Interval> parts[] = {{"start-up", {span.begin_ns, warm_up.begin_ns}},
+                                                    {"warm-up", warm_up},
+                                                    {"iterations", steady},
+                                                    {"shutdown", {steady.end_ns, span.end_ns}}};
+  for (const auto& [name, window] : parts) {
+    if (window.empty()) continue;
+    if (window == steady) cut.headline = cut.windows.size();
+    cut.windows.push_back(window);
+    cut.parts.emplace_back(name);
+  }
+  return cut;
+}
+
+void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const RunWindows& cut,
+                Report* report) {
+  ReportRun& summary = report->run;
+  const int64_t span_ns = cut.windows.front().length();
+  summary.wall_ns = span_ns;
+  summary.headline = cut.headline == 0 ? "span" : "iterations";
+  summary.headline_ns = cut.windows[cut.headline].length();
+  summary.gpu_busy_is_lower_bound = !run.lost.empty();
+  for (const DeviceUsage& device : devices) {
+    ReportDevice& row = report->devices.emplace_back(DeviceRow(run, device, span_ns));
+    row.has_unknown_time =
+        std::any_of(device.seen_by.begin(), device.seen_by.end(),
+                    [report](size_t p) { return report->processes[p].unknown_ns > 0; });
+    row.busy_is_lower_bound = !run.lost.empty();
+    if (device.used) {
+      ++summary.devices_used;
+    } else if (!row.has_unknown_time && run.lost.empty()) {
+      summary.devices_unused.push_back(device.name);
+    }
+  }
+  for (size_t window = 1; window < cut.windows.size(); ++window) {
+    const DeviceTime time = SumOf(devices, window);
+    summary.parts.push_back({cut.parts[window - 1], cut.windows[window].length(), time.busy_ns,
+                             time.compute_ns, time.comm_ns, time.copy_ns, time.graph_ns > 0});
+  }
+  const auto used = static_cast<double>(summary.devices_used);
+  const auto share = [used](int64_t part_ns, int64_t whole_ns) {
+    const double whole = used * static_cast<double>(whole_ns);
+    return whole > 0 ? static_cast<double>(part_ns) / whole : 0;
+  };
+  const DeviceTime headline = SumOf(devices, cut.headline);
+  summary.gpu_busy_share = share(headline.busy_ns, summary.headline_ns);
+  summary.compute_share = share(headline.compute_ns, summary.headline_ns);
+  summary.comm_share = share(headline.comm_ns, summary.headline_ns);
+  summary.copy_share = share(headline.copy_ns, summary.headline_ns);
+  summary.smi_model = used > 0 ? headline.smi_model / used : 0;
+  summary.most_smi_model =
+      used > 0 ? headline.most_smi_model / used : MostOf(devices, cut.headline);
+  summary.nvml_utilization = NvmlShare(devices, cut.headline);
+  summary.gpu_busy_is_upper_bound = headline.graph_ns > 0;
+  const DeviceTime whole = SumOf(devices, 0);
+  summary.whole_gpu_busy_share = share(whole.busy_ns, span_ns);
+  summary.whole_gpu_busy_is_upper_bound = whole.graph_ns > 0;
+}
+
+}  // namespace gpubound

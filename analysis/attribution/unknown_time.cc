@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Unions of the processes' unknown times, for each used device. No state.
+#include "analysis/attribution/unknown_time.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/base/interval.h"
+#include "analysis/base/text_table.h"
+#include "analysis/report/main_process.h"
+
+namespace gpubound {
+namespace {
+
+Interval Shifted(const Interval& time, int64_t by_ns) {
+  return {time.begin_ns + by_ns, time.end_ns + by_ns};
+}
+
+// When, on its own clock, a process ran without being recorded while the run, in |whole|, was. Each
+// host begins and ends the iterations that were asked for by itself.
+std::vector<Interval> OutsideOf(const ProcessTrace& process, const Interval& whole) {
+  std::vector<Interval> times;
+  if (process.before_span_ns > 0) {
+    times.push_back({std::max(whole.begin_ns, process.BegunNs()), process.span_begin_ns});
+  }
+  if (process.span_end == SpanEnd::kAsked) times.push_back({process.span_end_ns, whole.end_ns});
+  std::erase_if(times, [](const Interval& time) { return time.empty(); });
+  return times;
+}
+
+// For how long, at most, it is not known what |process| did on |device|: in its own time of that
+// kind another device may have been busy, and nothing is unknown of the two together.
+int64_t MostOn(const DeviceUsage& device, const ReportProcess& process) {
+  struct Times {
+    int64_t unknown_ns = 0;
+    int64_t busy_ns = 0;
+  };
+  std::map<std::pair<std::string, uint32_t>, Times> by_device;
+  for (const ReportDeviceShare& share : process.device_shares) {
+    Times& times = by_device[{share.uuid, share.ordinal}];
+    times.unknown_ns += share.unknown_ns;
+    times.busy_ns += share.busy_ns;
+  }
+  if (by_device.empty()) return process.unknown_ns;
+  int64_t most_ns = INT64_MAX;
+  for (const auto& [key, times] : by_device) {
+    if (!key.first.empty() && key.first == device.uuid) return times.unknown_ns;
+    // All that was unknown is so still, or was busy.
+    most_ns = std::min(most_ns, times.unknown_ns + times.busy_ns);
+  }
+  return most_ns;
+}
+
+bool HasSeveralHosts(const Run& run) {
+  return std::any_of(run.processes.begin(), run.processes.end(), [&run](const auto& process) {
+    return process.identity.host != run.processes.front().identity.host;
+  });
+}
+
+class UnknownTimes {
+ public:
+  UnknownTimes(const Run& run, const RunUnknown& unknown, const ClockAlignment& clocks,
+               const std::vector<DeviceUsage>& devices, const RunWindows& cut, const Report& report)
+      : unknown_(unknown),
+        devices_(devices),
+        cut_(cut),
+        report_(report),
+        has_sums_(run.sums != nullptr) {
+    for (size_t p = 0; p < run.processes.size(); ++p) {
+      const ProcessTrace& process = run.processes[p];
+      spans_.push_back(Shifted({process.span_begin_ns, process.span_end_ns}, clocks.offset_ns[p]));
+    }
+  }
+
+  // Of the time of the used devices in window |index| of the cut.
+  ReportUnknown In(size_t index) const {
+    const Interval& window = cut_.windows[index];
+    if (window.empty()) return {};
+    if (const std::optional<int64_t> ns = ExactlyIn(index)) {
+      return {ShareOf(*ns, window.length()), false};
+    }
+    int64_t unknown_ns = 0;
+    int64_t used = 0;
+    for (const DeviceUsage& device : devices_) {
+      if (!device.used) continue;
+      ++used;
+      const int64_t not_busy_ns = window.length() - device.windows[index].busy_ns;
+      unknown_ns += std::min(LengthOn(&device, window), std::max<int64_t>(0, not_busy_ns));
+    }
+    if (used == 0) {
+      unknown_ns = LengthOn(nullptr, window);
+      return {ShareOf(unknown_ns, window.length()), has_sums_ && unknown_ns > 0};
+    }
+    return {ShareOf(unknown_ns, used * window.length()), unknown_ns > 0};
+  }
+
+  // Whether a process that sees |device| ran without being recorded.
+  bool IsLeftOut(const DeviceUsage& device) const {
+    return std::any_of(device.seen_by.begin(), device.seen_by.end(),
+                       [this](size_t p) { return !unknown_[p].outside.empty(); });
+  }
+
+ private:
+  // In which processes' time is unknown that see |device|; all processes where it is null.
+  int64_t LengthOn(const DeviceUsage* device, const Interval& window) const {
+    std::vector<Interval> all;
+    int64_t sum_ns = 0;
+    for (size_t p = 0; p < unknown_.size(); ++p) {
+      const bool may_use_it = device == nullptr || unknown_[p].sees_any ||
+                              std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
+      if (!may_use_it) continue;
+      // Of what is summed nothing but the length is known, and that it lies in the process's span.
+      const int64_t most_ns = device == nullptr ? report_.processes[p].unknown_ns
+                                                : MostOn(*device, report_.processes[p]);
+      sum_ns += std::min(most_ns, spans_[p].ClippedTo(window).length());
+      for (const Interval& time : unknown_[p].times) all.push_back(time.ClippedTo(window));
+      for (const Interval& time : unknown_[p].outside) {
+        all.push_back(time.ClippedTo(window));
+        sum_ns += all.back().length();
+      }
+    }
+    sum_ns = std::min(sum_ns, window.length());
+    return has_sums_ ? sum_ns : std::min(sum_ns, UnionLength(std::move(all)));
+  }
+
+  // Where nobody but the one process with unknown time uses the one device.
+  std::optional<int64_t> ExactlyIn(size_t index) const {
+    const auto is_used = [](const DeviceUsage& device) { return device.used; };
+    if (std::count_if(devices_.begin(), devices_.end(), is_used) != 1) return {};
+    const auto has_more = [](const ProcessUnknown& of) { return !of.outside.empty(); };
+    if (std::any_of(unknown_.begin(), unknown_.end(), has_more)) return {};
+    const auto device = std::find_if(devices_.begin(), devices_.end(), is_used);
+    const auto has_some = [](const ReportProcess& process) { return process.unknown_ns > 0; };
+    const std::vector<ReportProcess>& processes = report_.processes;
+    const auto first = std::find_if(processes.begin(), processes.end(), has_some);
+    if (first == processes.end()) return 0;
+    const auto p = static_cast<size_t>(first - processes.begin());
+    const bool is_alone = std::none_of(first + 1, processes.end(), has_some) &&
+                          device->bands.size() == 1 && device->bands.front().process == p;
+    if (!is_alone) return {};
+    if (index == 0) return first->unknown_ns;
+    if (&*first != SteppingProcess(report_)) return {};
+    int64_t unknown_ns = 0;
+    for (const ReportIterationOperation& row : first->iterations->operations) {
+      unknown_ns += row.unknown_ns;
+    }
+    return unknown_ns;
+  }
+
+  const RunUnknown& unknown_;
+  const std::vector<DeviceUsage>& devices_;
+  const RunWindows& cut_;
+  const Report& report_;
+  const bool has_sums_;
+  std::vector<Interval> spans_;  // by process, on the clock of the run
+};
+
+}  // namespace
+
+RunUnknown UnknownOf(const Run& run, const std::vector<std::vector<Interval>>& pauses,
+                     const std::vector<int64_t>& offset_ns, const Interval& span) {
+  const bool windows_differ = !run.steps.empty() && HasSeveralHosts(run);
+  RunUnknown unknown;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    const Interval own{process.span_begin_ns, process.span_end_ns};
+    ProcessUnknown& of = unknown.emplace_back();
+    of.sees_any = process.devices.empty();
+    std::vector<Interval> times = pauses[p];
+    for (const UnknownInterval& time : process.unknown) {
+      times.push_back({time.start_ns, time.end_ns});
+    }
+    for (const Interval& time : times) {
+      const Interval inside = time.ClippedTo(own);
+      if (!inside.empty()) of.times.push_back(Shifted(inside, offset_ns[p]));
+    }
+    if (!windows_differ || of.sees_any) continue;
+    for (const Interval& time : OutsideOf(process, Shifted(span, -offset_ns[p]))) {
+      of.outside.push_back(Shifted(time, offset_ns[p]));
+    }
+  }
+  return unknown;
+}
+
+void AddUnknownTime(const Run& run, const RunUnknown& unknown, const ClockAlignment& clocks,
+                    const std::vector<DeviceUsage>& devices, const RunWindows& cut,
+                    Report* report) {
+  const UnknownTimes times(run, unknown, clocks, devices, cut, *report);
+  report->run.unknown = times.In(cut.headline);
+  report->run.whole_unknown = times.In(0);
+  std::vector<std::string>& unused = report->run.devices_unused;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (!times.IsLeftOut(devices[i])) continue;
+    report->devices[i].has_unknown_time = true;
+    const auto told = std::find(unused.begin(), unused.end(), devices[i].name);
+    if (!devices[i].used && told != unused.end()) unused.erase(told);
+  }
+}
+
+}  // namespace gpubound

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looks the calibration up. No state.
+#include "analysis/correction/run_costs.h"
+
+#include <algorithm>
+
+#include "analysis/calibration/calibration_file.h"
+#include "analysis/correction/lost_costs.h"
+#include "analysis/correction/report_options.h"
+
+namespace gpubound {
+
+ReportOptions WithCostsOf(const Run& run, ReportOptions options) {
+  if (options.costs) return options;
+  const Result<Calibration> calibration = CalibrationOf(run, options.calibration_folder);
+  if (calibration.ok()) {
+    options.costs = ModelOf(*calibration);
+  } else {
+    options.why_no_costs = calibration.error().ToString();
+    std::replace(options.why_no_costs.begin(), options.why_no_costs.end(), '\n', ' ');
+  }
+  return options;
+}
+
+std::string WhyNotCorrected(const ReportOptions& options, const ProcessTrace& process) {
+  if (!options.costs) return options.why_no_costs;
+  return WhyNoCostsOf(process, *options.costs);
+}
+
+}  // namespace gpubound

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ratio estimator of survey sampling: iterations are drawn, of each two lengths are known.
+// Source: W. G. Cochran, Sampling Techniques, third edition, section 2.11.
+#include "analysis/correction/span_ratio.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "analysis/base/estimate.h"
+#include "analysis/processes/run_span.h"
+
+namespace gpubound {
+namespace {
+
+double VarianceOf(const CostNoise& noise) { return noise.variance + noise.error * noise.error; }
+
+}  // namespace
+
+ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading) {
+  const Run& run = replayed.run;
+  const ReplayFacts& facts = replayed.facts[leading.index];
+  ReplayedSpan span;
+  span.process_ns = facts.span_end_ns - facts.span_begin_ns;
+  const ProcessTrace* const root = FindRoot(run);
+  span.run_ns = leading.is_the_run ? span.process_ns : RunSpan(run, root).length();
+  const ProcessTrace* const last =
+      leading.is_the_run ? &run.processes[leading.index] : LastOfRun(run, root);
+  if (last != nullptr) {
+    const ReplayFacts& of = replayed.facts[static_cast<size_t>(last - run.processes.data())];
+    span.noise = of.span;
+    span.waits_sooner_ns = of.waits_sooner_ns;
+    span.waits_later_ns = of.waits_later_ns;
+  }
+  span.steps_ns = facts.steps.times();
+  return span;
+}
+
+double SamplingError(const std::vector<double>& changed_steps_ns,
+                     const std::vector<double>& as_is_steps_ns, uint64_t* degrees) {
+  *degrees = 0;
+  const size_t steps = as_is_steps_ns.size();
+  if (changed_steps_ns.size() != steps || steps < kFewIterations + 1) return 0;
+  const double changed = changed_steps_ns.back() - changed_steps_ns.front();
+  const double as_is = as_is_steps_ns.back() - as_is_steps_ns.front();
+  if (as_is <= 0) return 0;
+  const double ratio = changed / as_is;
+  double squares = 0;
+  for (size_t i = 1; i < steps; ++i) {
+    const double off = changed_steps_ns[i] - changed_steps_ns[i - 1] -
+                       ratio * (as_is_steps_ns[i] - as_is_steps_ns[i - 1]);
+    squares += off * off;
+  }
+  const auto count = static_cast<double>(steps - 1);
+  *degrees = steps - 2;
+  return std::sqrt(squares * count / (count - 1)) / as_is;
+}
+
+SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is) {
+  if (as_is.run_ns <= 0) return {};
+  const auto whole = static_cast<double>(as_is.run_ns);
+  SpanRatio ratio;
+  ratio.part = static_cast<double>(changed.run_ns) / whole;
+  // Both spans are uncertain, as if about different costs.
+  const double costs = std::hypot(std::sqrt(VarianceOf(changed.noise)),
+                                  ratio.part * std::sqrt(VarianceOf(as_is.noise))) /
+                       whole;
+  const double replay = std::hypot(kReplayErrorOfMoved * (1 - ratio.part), kReplayErrorOfLength);
+  uint64_t degrees = 0;
+  const double sampling = SamplingError(changed.steps_ns, as_is.steps_ns, &degrees);
+  const double half =
+      std::hypot(kNormal975 * std::hypot(costs, replay),
+                 degrees == 0 ? 0 : StudentQuantile(static_cast<double>(degrees)) * sampling);
+  const auto more = [whole](double changed_ns, double as_is_ns) {
+    return std::max(0.0, changed_ns - as_is_ns) / whole;
+  };
+  const double sooner = more(changed.waits_sooner_ns, as_is.waits_sooner_ns);
+  const double later = more(changed.waits_later_ns, as_is.waits_later_ns);
+  ratio.low = std::max(0.0, ratio.part - half - sooner);
+  ratio.high = ratio.part + half + later;
+  return ratio;
+}
+
+}  // namespace gpubound

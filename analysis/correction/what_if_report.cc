@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replays a run with changes. No state.
+#include "analysis/correction/what_if_report.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analysis/attribution/build_report.h"
+#include "analysis/base/in_parallel.h"
+#include "analysis/base/short_name.h"
+#include "analysis/base/suggestion.h"
+#include "analysis/correction/in_run_costs.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/correction/run_costs.h"
+#include "analysis/correction/span_ratio.h"
+#include "analysis/reader/reader.h"
+#include "analysis/replay/replay.h"
+#include "analysis/report/main_process.h"
+#include "analysis/trace/event_source.h"
+#include "analysis/trace/row_names.h"
+#include "analysis/trace/work_classes.h"
+
+namespace gpubound {
+namespace {
+
+constexpr double kFactors[] = {2, 1, 0.5, 0.25, 0};
+constexpr size_t kCurveOperations = 4;
+
+std::string Listed(const std::set<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
+class Imagination {
+ public:
+  Imagination(const Run& run, const ReportOptions& options, const WhatIf& changes)
+      : run_(run), options_(options), changes_(changes) {
+    replay_.operations = options.operations;
+    if (options.costs) replay_.costs = *options.costs;
+  }
+
+  Result<WhatIfReport> Imagine() {
+    if (run_.processes.empty()) {
+      return Error{"replaying the run", run_.path, "no process that was recorded",
+                   "one whose events can be replayed", "gpubound report says why there is none."};
+    }
+    WhatIfReport result;
+    if (options_.costs) {
+      // Those that the run's own report takes out, so that both begin at the same span.
+      Result<InRunCosts> checked = CheckCosts(run_, *options_.costs, options_.operations);
+      if (!checked.ok()) return checked.error();
+      replay_.process_costs = std::move((*checked).costs);
+    }
+    Result<Report> before = ReportWith({});
+    if (!before.ok()) return before.error();
+    result.before = std::move(*before);
+    const ReplayedSpan as_is = std::move(span_);
+    const Status known = CheckNames(result.before);
+    if (!known.ok()) return known.error();
+    Result<Report> after = ReportWith(changes_);
+    if (!after.ok()) return after.error();
+    result.after = std::move(*after);
+    result.ratio = RatioOf(span_, as_is);
+    result.span_ns = as_is.run_ns;
+    result.predicted_span_ns = span_.run_ns;
+    for (const ProcessTrace& process : run_.processes) {
+      if (result.not_corrected.empty()) result.not_corrected = WhyNotCorrected(options_, process);
+    }
+    result.asks_for_graphs = !changes_.graph_capture.empty();
+    for (const ReplayFacts& facts : facts_) {
+      result.captures += facts.captures;
+      result.captures_broken += facts.captures_broken;
+    }
+    const Status drawn = Draw(PartsOf(result.before), span_.run_ns, &result.curves);
+    if (!drawn.ok()) return drawn.error();
+    std::stable_sort(result.curves.begin(), result.curves.end(), [](const auto& a, const auto& b) {
+      return a.points.back().wall_ns < b.points.back().wall_ns;
+    });
+    return result;
+  }
+
+ private:
+  Result<Report> ReportWith(const WhatIf& changes) {
+    replay_.changes = changes;
+    replay_.keep_events = true;
+    const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
+    if (!replayed.ok()) return replayed.error();
+    facts_ = (*replayed).facts;
+    Result<Report> report = BuildReport((*replayed).run, options_);
+    if (!report.ok()) return report;
+    for (size_t p = 0; p < run_.processes.size(); ++p) {
+      const std::string why = WhyNotCorrected(options_, run_.processes[p]);
+      report->processes[p].corrected_why_not =
+          why.empty() ? "all values of this process are corrected ones" : why;
+    }
+    // Of a changed run another process may be the longest: both are told by the same one.
+    if (!leading_) leading_ = LeadingOf(*report);
+    span_ = SpanOf(*replayed, *leading_);
+    return report;
+  }
+
+  bool HasWorkNamed(const std::string& part) const {
+    for (const ProcessTrace& process : run_.processes) {
+      for (const auto& work : process.works) {
+        if (work.name.find(part) != std::string::npos) return true;
+      }
+    }
+    return false;
+  }
+
+  // By time in all processes and threads, longest first.
+  static std::vector<std::string> OperationsOf(const Report& report) {
+    std::map<std::string, int64_t> times;
+    const auto add = [&times](const std::vector<ReportOperation>& rows) {
+      for (const ReportOperation& row : rows) times[row.operation] += row.wall_ns;
+    };
+    for (const ReportProcess& process : report.processes) {
+      add(process.operations);
+      for (const ReportLane& lane : process.lanes) add(lane.operations);
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, ns] : times) names.push_back(name);
+    std::stable_sort(names.begin(), names.end(),
+                     [&times](const auto& a, const auto& b) { return times[a] > times[b]; });
+    return names;
+  }
+
+  Status CheckNames(const Report& report) const {
+    const std::vector<std::string> names = OperationsOf(report);
+    for (const std::string& name : changes_.graph_capture) {
+      if (name != kNoOperation && name != kSuspended) continue;
+      return Error{"changing", "'" + name + "'", "a row of the report that is no operation",
+                   "an operation, of which each occurrence can be one graph",
+                   "gpubound report names the operations of a run."};
+    }
+    std::vector<std::string> wanted = changes_.graph_capture;
+    const std::set<std::string> layers = LayersOf(report);
+    for (const Scaling& scaling : changes_.scalings) {
+      if (scaling.part == ScaledPart::kLayer && layers.count(scaling.name) == 0) {
+        return Error{"changing", "layer '" + scaling.name + "'", "no time of that layer in the run",
+                     layers.empty() ? "CPU time outside of waits" : Listed(layers),
+                     "gpubound report --by layer shows where CPU time went."};
+      }
+      if (scaling.part == ScaledPart::kOperation) wanted.push_back(scaling.name);
+      if (scaling.part == ScaledPart::kDevice && !HasWorkNamed("")) {
+        return Error{"changing", "device", "no device work in the run", "a run that used a GPU",
+                     "gpubound report says where the time of this run went."};
+      }
+      if (scaling.part != ScaledPart::kKernel || HasWorkNamed(scaling.name)) continue;
+      return Error{"changing", "kernel '" + scaling.name + "'", "no device work of that name",
+                   "part of the name of device work in the run",
+                   "gpubound report --kernels names the device work of a run."};
+    }
+    for (const std::string& name : wanted) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      const std::string closest = ClosestName(name, names);
+      return Error{"changing", "operation '" + name + "'", "no such operation in the run",
+                   ListedNames(names),
+                   closest.empty() ? "gpubound report names the operations of a run."
+                                   : "Did you mean '" + closest + "'?"};
+    }
+    return Ok{};
+  }
+
+  // Those that can be scaled.
+  static std::set<std::string> LayersOf(const Report& report) {
+    std::set<std::string> layers;
+    const auto add = [&layers](const std::vector<ReportCell>& cells) {
+      for (const ReportCell& cell : cells) {
+        if (IsScalableLayer(cell.layer)) layers.insert(cell.layer);
+      }
+    };
+    for (const ReportProcess& process : report.processes) {
+      add(process.cells);
+      for (const ReportLane& lane : process.lanes) add(lane.cells);
+    }
+    return layers;
+  }
+
+  // What could be made faster: all device work, the longest operations, the layers that are there.
+  static std::vector<std::pair<std::string, Scaling>> PartsOf(const Report& report) {
+    std::vector<std::pair<std::string, Scaling>> parts;
+    parts.push_back({"device", {ScaledPart::kDevice, "", 1}});
+    const ReportProcess* const leading = ToldProcess(report);
+    if (leading == nullptr) return parts;
+    for (const ReportOperation& row : leading->operations) {
+      if (parts.size() > kCurveOperations) break;
+      parts.push_back({"operation " + row.operation, {ScaledPart::kOperation, row.operation, 1}});
+    }
+    const std::set<std::string> layers = LayersOf(report);
+    for (const char* layer : {"python", "simulator", "backend", "native", "cuda_api"}) {
+      if (layers.count(layer) == 0) continue;
+      parts.push_back({std::string("layer ") + layer, {ScaledPart::kLayer, layer, 1}});
+    }
+    return parts;
+  }
+
+  // Every point is a replay of its own, but for those where nothing changes: there the run takes
+  // |changed_ns|, as with the changes alone.
+  Status Draw(const std::vector<std::pair<std::string, Scaling>>& parts, int64_t changed_ns,
+              std::vector<SpeedCurve>* curves) const {
+    std::vector<std::function<Status()>> jobs;
+    for (const auto& [part, scaling] : parts) {
+      SpeedCurve& curve = curves->emplace_back();
+      curve.part = part;
+      for (const double factor : kFactors) curve.points.push_back({factor, changed_ns});
+    }
+    const bool has_work =
+        std::any_of(run_.processes.begin(), run_.processes.end(),
+                    [](const ProcessTrace& process) { return process.works.size() > 1; });
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].second.part == ScaledPart::kDevice && !has_work) continue;
+      for (SpeedPoint& point : (*curves)[i].points) {
+        if (point.factor == 1) continue;
+        jobs.emplace_back([this, of = parts[i].second, &point] { return DrawPoint(of, &point); });
+      }
+    }
+    return InParallel(jobs);
+  }
+  Status DrawPoint(Scaling scaling, SpeedPoint* point) const {
+    scaling.factor = point->factor;
+    ReplayOptions replay = replay_;
+    replay.keep_events = false;
+    replay.changes = changes_;
+    replay.changes.scalings.push_back(scaling);
+    const Result<ReplayedRun> replayed = ReplayRun(run_, replay);
+    if (!replayed.ok()) return replayed.error();
+    point->wall_ns = SpanOf(*replayed, *leading_).run_ns;
+    return Ok{};
+  }
+
+  const Run& run_;
+  const ReportOptions& options_;
+  const WhatIf& changes_;
+  ReplayOptions replay_;
+  std::vector<ReplayFacts> facts_;  // of the last report
+  ReplayedSpan span_;               // likewise
+  std::optional<LeadingProcess> leading_;
+};
+
+}  // namespace
+
+Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
+                                const WhatIf& changes) {
+  const Result<Run> run = OpenRun(path);
+  if (!run.ok()) return run.error();
+  const ReportOptions known = WithCostsOf(*run, options);
+  Result<WhatIfReport> imagined = Imagination(*run, known, changes).Imagine();
+  const bool failed = std::any_of((*run).processes.begin(), (*run).processes.end(),
+                                  [](const ProcessTrace& process) {
+                                    return process.source != nullptr && process.source->failed();
+                                  });
+  if (!failed) return imagined;
+  const Result<Run> loaded = LoadRun(path);
+  if (!loaded.ok()) return loaded.error();
+  return Imagination(*loaded, known, changes).Imagine();
+}
+
+}  // namespace gpubound

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Maps the events of a Chrome trace, one at a time. One trace, one thread.
+#include "analysis/import/import_chrome.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/base/whole_number.h"
+#include "analysis/import/chrome_event.h"
+#include "analysis/import/import_categories.h"
+#include "analysis/import/import_decimal.h"
+#include "analysis/import/import_splitter.h"
+#include "analysis/trace/name_lists.h"
+#include "analysis/trace/plausible_time.h"
+#include "proto/given_names.h"
+#include "proto/sync_calls.h"
+
+namespace gpubound {
+namespace {
+
+bool IsGpu(ChromeCategory category) {
+  return category == ChromeCategory::kKernel || category == ChromeCategory::kMemcpy ||
+         category == ChromeCategory::kMemset;
+}
+
+// Of a name that has "HtoD" or the like in it.
+uint8_t CopyKindOf(std::string_view name) {
+  for (size_t kind = 1; kind < std::size(kCopyNames); ++kind) {
+    const std::string_view word = kCopyNames[kind].substr(kCopyNames[0].size() + 1);
+    if (name.find(word) != std::string_view::npos) return static_cast<uint8_t>(kind);
+  }
+  return 0;
+}
+
+class ChromeImport {
+ public:
+  ChromeImport(const std::string& path, ForeignTrace* trace) : path_(path), trace_(*trace) {}
+
+  // What is damaged costs the events that it is in, as long as any is left.
+  Status Read(ByteSource* source) {
+    JsonSplitter splitter(source, path_);
+    Result<JsonSplitter::Value> value = splitter.Next();
+    for (; !value.ok() || value->kind != JsonSplitter::Kind::kEnd; value = splitter.Next()) {
+      if (!value.ok()) {
+        NoteWrong(value.error());
+        const uint64_t taken = splitter.taken();
+        if (!splitter.SkipToEvent()) {
+          trace_.cut_short = "the imported file could be read up to byte " + std::to_string(taken) +
+                             " only: " + value.error().found;
+          trace_.cut_behind_events = splitter.EndsBehindEvents();
+          if (trace_.cut_behind_events) trace_.cut_short += ", behind all of its events";
+          break;
+        }
+        ++trace_.malformed;
+      } else if (value->kind == JsonSplitter::Kind::kMember) {
+        ReadMember(value->key, value->text);
+      } else {
+        const Status added = ReadEvent(value->text, &splitter);
+        if (!added.ok()) return added;
+      }
+    }
+    for (const Device& device : devices_) trace_.names.DeviceAt(device.info.index) = device;
+    const Status closed = CloseOpen();
+    if (trace_.work.size() == 0) trace_.ignored = ignored_.MostFrequent();
+    const bool is_empty = trace_.first_ns > trace_.last_ns;
+    return closed.ok() && is_empty && wrong_ ? Status(NothingReadable()) : closed;
+  }
+
+ private:
+  // A duration written as two events, the first of which was seen. It is kept as it was written:
+  // an event that never counts names no process and no thread.
+  struct Begun {
+    bool wanted = false;
+    uint64_t offset = 0;
+    int64_t start_ns = 0;
+    ChromeEvent event;
+    std::string name;
+    std::string pid;
+    std::string tid;
+
+    // Valid as long as this object stays where it is.
+    const ChromeEvent& Event() {
+      event.name = name;
+      event.pid = pid;
+      event.tid = tid;
+      return event;
+    }
+  };
+
+  // The first thing that is wrong with the file is what is said where nothing of it is of use.
+  void NoteWrong(const Error& error) {
+    if (!wrong_) wrong_ = error;
+  }
+
+  [[gnu::cold, gnu::noinline]] void NoteWrongTime(const char* what) {
+    if (wrong_) return;
+    wrong_ = Error{"reading the trace to import", path_,
+                   "an event " + std::string(what) + " at byte " + std::to_string(event_offset_),
+                   "ts and dur as numbers of microseconds",
+                   "Export the profile again, or write its times as JSON numbers."};
+  }
+
+  Error NothingReadable() const {
+    Error error = *wrong_;
+    if (trace_.malformed > 1) {
+      error.found = std::to_string(trace_.malformed) +
+                    " events that could not be read and none that could; first, " + error.found;
+    }
+    return error;
+  }
+
+  Status ReadEvent(std::string_view text, JsonSplitter* splitter) {
+    ChromeEvent event;
+    event_offset_ = splitter->offset();
+    const auto wrong = parser_.Parse(text, &event);
+    if (!wrong) return AddEvent(event);
+    ++trace_.malformed;
+    NoteWrong({"reading the trace to import", path_,
+               "an event that is no JSON (" + *wrong + ") at byte " + std::to_string(event_offset_),
+               "a JSON object", "Export the profile again; check the file with a JSON tool."});
+    splitter->LookInside();
+    return Ok{};
+  }
+
+  void ReadMember(std::string_view key, std::string_view text) {
+    if (key == "deviceProperties") devices_ = parser_.ParseDevices(text);
+    if (key == "baseTimeNanoseconds") trace_.realtime_ns = ParseInt(text).value_or(0);
+  }
+
+  Status AddEvent(const ChromeEvent& event) {
+    switch (event.phase) {
+      case 'X':
+        return AddComplete(event);
+      case 'B':
+        return Begin(event);
+      case 'E':
+        return End(event);
+      case 'M':
+        if (event.name == "process_name") {
+          trace_.names.NameProcess(event.pid, std::string(event.label));
+        } else if (event.name == "thread_name") {
+          trace_.names.NameThread(event.pid, event.tid, std::string(event.label));
+        }
+        return Ok{};
+      default:
+        return Ok{};
+    }
+  }
+
+  Status AddComplete(const ChromeEvent& event) {
+    if (event.category == ChromeCategory::kOther) return Ignore(event);
+    const std::optional<int64_t> start = NanosecondsOf(event.ts);
+    const std::optional<int64_t> duration = NanosecondsOf(event.dur);
+    int64_t end_ns = 0;
+    if (!start) return SkipWithoutBegin();
+    const bool ends = duration && !__builtin_add_overflow(*start, *duration, &end_ns);
+    return AddTimed(event, *start, ends ? std::optional(end_ns) : std::nullopt);
+  }
+
+  Status Ignore(const ChromeEvent& event) {
+    ignored_.Count(event.other_category);
+    return Ok{};
+  }
+
+  Status SkipWithoutBegin() {
+    NoteWrongTime("whose ts is no time");
+    ++trace_.malformed;
+    return Ok{};
+  }
+
+  bool Takes(int64_t start_ns, int64_t end_ns) {
+    if (trace_.Takes(start_ns, end_ns)) return true;
+    NoteWrongTime(end_ns < start_ns ? "that ends before it begins"
+                                    : "at a time that no clock reaches");
+    return false;
+  }
+
+  // |end_ns| is nothing where it cannot be read.
+  Status AddTimed(const ChromeEvent& event, int64_t start_ns, std::optional<int64_t> end_ns) {
+    if (!end_ns || !IsPlausibleTime(*end_ns)) return AddEndless(event, start_ns);
+    if (!Takes(start_ns, *end_ns)) return Ok{};
+    if (IsGpu(event.category)) return AddWork(event, WorkOf(event, start_ns, *end_ns));
+    return trace_.Add(IntervalOf(event, start_ns, *end_ns));
+  }
+
+  // How long work ran of which no end is known, nobody knows: it is missing, but from its begin on
+  // the GPU may have been busy.
+  Status AddEndless(const ChromeEvent& event, int64_t start_ns) {
+    NoteWrongTime("of which no end is known");
+    ++trace_.malformed;
+    if (!IsGpu(event.category) || !IsPlausibleTime(start_ns)) return Ok{};
+    ForeignWork work = WorkOf(event, start_ns, start_ns);
+    work.ended = false;
+    return AddWork(event, work);
+  }
+
+  Status AddWork(const ChromeEvent& event, const ForeignWork& work) {
+    if (work.ended && event.name.ends_with(kOtherEnd)) ++trace_.other_ends;
+    const Status added = trace_.Add(work);
+    if (!added.ok() || event.category != ChromeCategory::kMemcpy || !event.from_device ||
+        !event.to_device || event.from_device == event.to_device) {
+      return added;
+    }
+    const bool source_runs_it = DeviceOf(event) == event.from_device;
+    const auto device = source_runs_it ? event.to_device : event.from_device;
+    const auto context = source_runs_it ? event.to_context : event.from_context;
+    return trace_.AddOtherEnd(work, InfoOf(event), event.name, U32OrZero(device),
+                              U32OrZero(context));
+  }
+
+  static std::optional<int64_t> DeviceOf(const ChromeEvent& event) {
+    if (event.device) return event.device;
+    return event.in_device ? event.in_device : ParseInt(event.pid);
+  }
+
+  Status Begin(const ChromeEvent& event) {
+    Begun& begun = begun_[StackKey(event)].emplace_back();
+    if (event.category == ChromeCategory::kOther) return Ignore(event);
+    const std::optional<int64_t> start = NanosecondsOf(event.ts);
+    if (!start) return SkipWithoutBegin();
+    begun = {true,
+             event_offset_,
+             *start,
+             event,
+             std::string(event.name),
+             std::string(event.pid),
+             std::string(event.tid)};
+    return Ok{};
+  }
+
+  Status End(const ChromeEvent& event) {
+    std::vector<Begun>& stack = begun_[StackKey(event)];
+    if (stack.empty()) {
+      ++trace_.never_begun;
+      return Ok{};
+    }
+    Begun begun = std::move(stack.back());
+    stack.pop_back();
+    if (!begun.wanted) return Ok{};
+    return AddTimed(begun.Event(), begun.start_ns, NanosecondsOf(event.ts));
+  }
+
+  // A scope that never ended was open to the last.
+  Status CloseOpen() {
+    const int64_t last_ns = trace_.last_ns;
+    for (auto& [key, stack] : begun_) {
+      for (Begun& begun : stack) {
+        if (!begun.wanted) continue;
+        event_offset_ = begun.offset;
+        const Status added = IsGpu(begun.event.category)
+                                 ? AddEndless(begun.Event(), begun.start_ns)
+                                 : AddOpen(begun.Event(), begun.start_ns, last_ns);
+        if (!added.ok()) return added;
+      }
+    }
+    return Ok{};
+  }
+
+  Status AddOpen(const ChromeEvent& event, int64_t start_ns, int64_t last_ns) {
+    const int64_t end_ns = std::max(last_ns, start_ns);
+    if (!Takes(start_ns, end_ns)) return Ok{};
+    ++trace_.never_ended;
+    return trace_.Add(IntervalOf(event, start_ns, end_ns));
+  }
+
+  static std::string StackKey(const ChromeEvent& event) {
+    return std::string(event.pid) + '\0' + std::string(event.tid);
+  }
+
+  CpuInterval IntervalOf(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
+    CpuInterval interval;
+    interval.start_ns = start_ns;
+    interval.end_ns = end_ns;
+    const uint32_t process = trace_.names.Process(event.pid);
+    interval.thread = trace_.names.Thread(process, event.tid);
+    if (event.category != ChromeCategory::kPythonFunction) {
+      trace_.names.processes()[process].only_python = false;
+    }
+    LabelKind kind = LabelKind::kLayer;
+    std::string_view name = event.name;
+    switch (event.category) {
+      case ChromeCategory::kUserAnnotation:
+        if (const std::optional<int64_t> number = IterationOf(name)) {
+          interval.kind = CpuKind::kIteration;
+          interval.number = *number;
+          return interval;
+        }
+        kind = LibraryRangeNames().Matches(name) ? LabelKind::kAnnotation : LabelKind::kOperation;
+        break;
+      case ChromeCategory::kPythonFunction:
+        interval.layer = Layer::kPython;
+        break;
+      case ChromeCategory::kApi:
+        interval.kind = CpuKind::kCall;
+        interval.correlation = U32OrZero(event.correlation);
+        name = StripApiVersion(name);
+        kind = LabelKind::kApi;
+        interval.layer = ClassifyApi(name) == ApiClass::kSync ? Layer::kCudaSync : Layer::kCudaApi;
+        break;
+      default:
+        interval.layer = Layer::kBackend;
+        break;
+    }
+    interval.label = trace_.names.Label(kind, interval.layer, "", name);
+    return interval;
+  }
+
+  ForeignWork WorkOf(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
+    ForeignWork work;
+    work.start_ns = start_ns;
+    work.end_ns = end_ns;
+    work.bytes = static_cast<uint64_t>(std::max<int64_t>(event.bytes.value_or(0), 0));
+    work.correlation = U32OrZero(event.correlation);
+    work.graph = U32OrZero(event.graph);
+    work.graph_node = static_cast<uint64_t>(event.graph_node.value_or(0));
+    const auto context = event.context ? event.context : event.in_context;
+    const auto stream = event.stream ? event.stream : ParseInt(event.tid);
+    work.stream =
+        Raw(trace_.names.Stream(U32OrZero(DeviceOf(event)), U32OrZero(context), U32OrZero(stream)));
+    work.work = Raw(trace_.names.Work(InfoOf(event), event.name));
+    return work;
+  }
+
+  static WorkInfo InfoOf(const ChromeEvent& event) {
+    WorkInfo info;
+    switch (event.category) {
+      case ChromeCategory::kMemcpy:
+        info.kind = WorkKind::kMemcpy;
+        info.copy_kind = CopyKindOf(event.name);
+        if (event.name.ends_with(kOtherEnd)) info.copy_kind |= kCopyOtherEnd;
+        break;
+      case ChromeCategory::kMemset:
+        info.kind = WorkKind::kMemset;
+        break;
+      default:
+        info.kind = event.whole_graph.value_or(0) != 0 ? WorkKind::kGraph : WorkKind::kKernel;
+        std::copy(std::begin(event.grid), std::end(event.grid), std::begin(info.grid));
+        std::copy(std::begin(event.block), std::end(event.block), std::begin(info.block));
+        info.registers_per_thread = U32OrZero(event.registers);
+        info.dynamic_shared_bytes = U32OrZero(event.shared_bytes);
+        break;
+    }
+    return info;
+  }
+
+  // N of "ProfilerStep#N".
+  static std::optional<int64_t> IterationOf(std::string_view name) {
+    if (!name.starts_with(kIterationPrefix)) return std::nullopt;
+    const std::optional<int64_t> number = ParseInt(name.substr(kIterationPrefix.size()));
+    return number && *number >= 0 ? number : std::nullopt;
+  }
+
+  const std::string path_;
+  ForeignTrace& trace_;
+  ChromeParser parser_;
+  IgnoredCategories ignored_;
+  std::optional<Error> wrong_;
+  uint64_t event_offset_ = 0;  // of the event that is looked at, in the text
+  std::vector<Device> devices_;
+  // By thread; in an order that is the same everywhere, since processes are numbered as they come.
+  std::map<std::string, std::vector<Begun>> begun_;
+};
+
+}  // namespace
+
+Status ReadChromeTrace(ByteSource* source, const std::string& path, ForeignTrace* trace) {
+  trace->source = "Chrome JSON";
+  return ChromeImport(path, trace).Read(source);
+}
+
+}  // namespace gpubound

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Encodes chunks and writes rows as the recorder does. One object, one thread.
+#include "analysis/import/import_segment.h"
+
+#include <algorithm>
+
+#include "analysis/segments/trace_file_name.h"
+#include "proto/schema.h"
+
+namespace gpubound {
+namespace {
+
+// A chunk of this size is some tens of kilobytes, as the recorder's are.
+constexpr size_t kItemsPerChunk = 8192;
+
+constexpr uint32_t kFirstOrdinal = 1;
+
+void Use(std::vector<bool>* used, uint32_t id) {
+  if (id >= used->size()) used->resize(size_t{id} + 1);
+  (*used)[id] = true;
+}
+
+EncodedChunk Encode(ChunkEncoder* encoder, const ChunkMeta& meta,
+                    const std::vector<ApiRecord>& records) {
+  return encoder->EncodeApi(meta, records, ClockConversion());
+}
+EncodedChunk Encode(ChunkEncoder* encoder, const ChunkMeta& meta,
+                    const std::vector<DeviceRecord>& records) {
+  return encoder->EncodeDevice(meta, records, ClockConversion());
+}
+EncodedChunk Encode(ChunkEncoder* encoder, const ChunkMeta& meta,
+                    const std::vector<SyncRecord>& records) {
+  return encoder->EncodeSync(meta, records, ClockConversion());
+}
+
+int64_t Signed(uint64_t ns) { return static_cast<int64_t>(ns); }
+
+}  // namespace
+
+Result<std::unique_ptr<ImportSegment>> ImportSegment::Create(const std::string& folder,
+                                                             const ProcessIdentity& identity,
+                                                             const ForeignNames* names) {
+  const std::string path = folder + "/" + TraceFileStem(identity) + ".0.db";
+  const std::string schema = "PRAGMA application_id=" + std::to_string(kTraceApplicationId) +
+                             "; PRAGMA user_version=" + std::to_string(kTraceFormatVersion) + ";" +
+                             kSchemaSql;
+  Result<Database> database = Database::Create(path, schema);
+  if (!database.ok()) return database.error();
+  std::unique_ptr<ImportSegment> segment(
+      new ImportSegment(path, std::move(*database), names));  // NOLINT: the constructor is private
+  segment->Meta("host", identity.host);
+  segment->Meta("pid", identity.pid);
+  segment->Meta("start_realtime_ns", identity.start_realtime_ns);
+  segment->Meta("parent_pid", 0);
+  segment->Meta("segment", 0);
+  segment->Meta("sealed", 1);
+  segment->Meta("version", GPUBOUND_VERSION);
+  segment->Meta("ticks", "monotonic");
+  segment->Meta("device_kind", "imported");
+  segment->Meta("end_how", "import");
+  return segment;
+}
+
+void ImportSegment::Meta(const std::string& key, const SqlValue& value) {
+  if (!database_.Insert("meta", {key, value})) failed_ = true;
+}
+
+void ImportSegment::Count(LedgerCounter counter, uint64_t value) {
+  ledger_[static_cast<size_t>(counter)] += value;
+}
+
+void ImportSegment::Note(const std::string& text) {
+  failed_ |= !database_.Insert("note(time_ns,text)", {0, text});
+}
+
+void ImportSegment::AddUnknown(int64_t begin_ns, int64_t end_ns, const std::string& reason) {
+  begin_ns = std::max(begin_ns, begin_ns_);
+  end_ns = std::min(end_ns, end_ns_);
+  if (begin_ns >= end_ns) return;
+  failed_ |= !database_.Insert("unknown(start_ns,end_ns,reason)", {begin_ns, end_ns, reason});
+}
+
+bool ImportSegment::UsesDevice(DeviceId device) const {
+  for (size_t id = 1; id < streams_used_.size(); ++id) {
+    if (streams_used_[id] && names_->streams()[id].device == device) return true;
+  }
+  return false;
+}
+
+void ImportSegment::See(int64_t begin_ns, int64_t end_ns) {
+  begin_ns_ = std::min(begin_ns_, begin_ns);
+  end_ns_ = std::max(end_ns_, end_ns);
+}
+
+Status ImportSegment::Checked(bool done) {
+  if (done && !failed_) return Ok{};
+  return Error{"writing the imported run", path_, database_.LastError(), "room for the trace",
+               "Choose a place with more room with -o DIR."};
+}
+
+Status ImportSegment::BeginThread(uint32_t index) {
+  const Status events = FlushThread();
+  if (!events.ok()) return events;
+  const Status calls = Flush(&calls_);
+  if (!calls.ok()) return calls;
+  threads_.push_back(index);
+  const auto ordinal = static_cast<uint32_t>(threads_.size() - 1 + kFirstOrdinal);
+  slots_ = {ordinal, 0, {}};
+  calls_ = {ordinal, 0, {}};
+  open_labels_.clear();
+  not_before_ns_ = INT64_MIN;
+  return Ok{};
+}
+
+Status ImportSegment::Add(const NestedEvent& event) {
+  See(event.time_ns, event.time_ns);
+  const bool far =
+      !slots_.items.empty() && static_cast<uint64_t>(event.time_ns - base_ns_) > kMaxSlotTicks;
+  if (far || slots_.items.size() >= kItemsPerChunk) {
+    const Status flushed = FlushThread();
+    if (!flushed.ok()) return flushed;
+  }
+  if (slots_.items.empty()) base_ns_ = event.time_ns;
+  slots_.items.push_back(
+      MakeSlot(event.kind, event.label, static_cast<uint64_t>(event.time_ns - base_ns_)));
+  if (HasPayload(event.kind)) slots_.items.push_back(event.payload);
+  Use(&labels_used_, Raw(event.label));
+  return Ok{};
+}
+
+Status ImportSegment::FlushThread() {
+  if (slots_.items.empty()) return Ok{};
+  ChunkMeta meta;
+  meta.thread = slots_.writer;
+  meta.first_sequence = slots_.next_sequence;
+  meta.not_before_ns = not_before_ns_;
+  const EncodedChunk chunk = encoder_.EncodeThread(meta, static_cast<uint64_t>(base_ns_),
+                                                   open_labels_, slots_.items, ClockConversion());
+  slots_.next_sequence += chunk.sequence_count;
+  not_before_ns_ = chunk.max_ns;
+  open_labels_.assign(chunk.open_labels_after.begin(), chunk.open_labels_after.end());
+  slots_.items.clear();
+  return Put(chunk);
+}
+
+template <typename Record>
+Status ImportSegment::AddRecord(Batch<Record>* batch, const Record& record) {
+  See(Signed(record.start_ns), Signed(record.end_ns));
+  batch->items.push_back(record);
+  return batch->items.size() < kItemsPerChunk ? Status(Ok{}) : Flush(batch);
+}
+
+template <typename Record>
+Status ImportSegment::Flush(Batch<Record>* batch) {
+  if (batch->items.empty()) return Ok{};
+  ChunkMeta meta;
+  meta.thread = batch->writer;
+  meta.first_sequence = batch->next_sequence;
+  const EncodedChunk chunk = Encode(&encoder_, meta, batch->items);
+  batch->next_sequence += batch->items.size();
+  batch->items.clear();
+  return Put(chunk);
+}
+
+Status ImportSegment::Add(const ApiRecord& call) {
+  ApiRecord record = call;
+  record.tid = names_->threads()[threads_.back()].tid;
+  Use(&labels_used_, Raw(record.label));
+  return AddRecord(&calls_, record);
+}
+
+Status ImportSegment::Add(const DeviceRecord& work) {
+  work_.writer = DeviceWriter();
+  Use(&streams_used_, Raw(work.stream));
+  Use(&works_used_, Raw(work.work));
+  work_end_ns_ = std::max(work_end_ns_, Signed(work.end_ns));
+  return AddRecord(&work_, work);
+}
+
+Status ImportSegment::Add(const SyncRecord& sync) {
+  syncs_.writer = DeviceWriter();
+  return AddRecord(&syncs_, sync);
+}
+
+Status ImportSegment::Put(const EncodedChunk& chunk) {
+  if (!chunk.ok) return Checked(false);
+  return Checked(database_.Insert(
+      "chunk(family,thread,first_sequence,sequence_count,event_count,min_ns,max_ns,compression,"
+      "raw_bytes,crc,body)",
+      {chunk.family, chunk.thread, chunk.first_sequence, chunk.sequence_count, chunk.event_count,
+       chunk.min_ns, chunk.max_ns, chunk.compression, chunk.raw_bytes, chunk.crc,
+       SqlValue(chunk.body)}));
+}
+
+void ImportSegment::PutRows() {
+  for (size_t i = 0; i < threads_.size(); ++i) {
+    const ForeignThread& thread = names_->threads()[threads_[i]];
+    failed_ |= !database_.Insert(
+        "thread", {i + kFirstOrdinal, thread.tid, names_->NameOfThread(threads_[i])});
+  }
+  for (size_t id = 1; id < labels_used_.size(); ++id) {
+    if (!labels_used_[id]) continue;
+    const Label& label = names_->labels()[id];
+    failed_ |= !database_.Insert("label", {id, label.kind, label.layer, label.domain, label.text});
+  }
+  for (size_t id = 1; id < works_used_.size(); ++id) {
+    if (!works_used_[id]) continue;
+    const Work& work = names_->works()[id];
+    const WorkInfo& info = work.info;
+    failed_ |= !database_.Insert(
+        "work", {id, info.kind, info.copy_kind, work.name, info.grid[0], info.grid[1], info.grid[2],
+                 info.block[0], info.block[1], info.block[2], info.registers_per_thread,
+                 info.static_shared_bytes, info.dynamic_shared_bytes});
+  }
+  PutDeviceRows();
+  for (size_t i = 0; i < ledger_.size(); ++i) {
+    if (ledger_[i] != 0) {
+      failed_ |= !database_.Insert("ledger", {kLedgerCounters[i].name, ledger_[i]});
+    }
+  }
+}
+
+void ImportSegment::PutDeviceRows() {
+  for (size_t id = 1; id < streams_used_.size(); ++id) {
+    if (!streams_used_[id]) continue;
+    const Stream& stream = names_->streams()[id];
+    failed_ |= !database_.Insert("stream", {id, stream.device, stream.context, stream.stream});
+  }
+  // Those that nothing ran on too: a device that is visible but unused is worth knowing.
+  for (size_t id = 1; id < names_->devices().size(); ++id) {
+    const Device& device = names_->devices()[id];
+    const DeviceInfo& info = device.info;
+    failed_ |= !database_.Insert(
+        "device", {id, info.index, device.uuid, device.name, info.multiprocessors,
+                   info.max_warps_per_multiprocessor, info.max_blocks_per_multiprocessor,
+                   info.max_registers_per_multiprocessor, info.max_shared_bytes_per_multiprocessor,
+                   info.threads_per_warp, info.compute_capability_major,
+                   info.compute_capability_minor, info.memory_bytes, 0});
+  }
+}
+
+Status ImportSegment::Finish() {
+  for (const Status& flushed : {FlushThread(), Flush(&calls_), Flush(&work_), Flush(&syncs_)}) {
+    if (!flushed.ok()) return flushed;
+  }
+  if (begin_ns_ > end_ns_) begin_ns_ = end_ns_ = 0;
+  Meta("start_monotonic_ns", begin_ns_);
+  Meta("end_monotonic_ns", end_ns_);
+  PutRows();
+  return Checked(!failed_ && database_.Commit());
+}
+
+}  // namespace gpubound

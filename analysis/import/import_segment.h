@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The segment of one imported process: collects its events into chunks, notes which names they use,
+// and writes the rows at the end. Times are trace time (nanoseconds since the foreign trace's first
+// event). One object, one thread.
+#ifndef GPUBOUND_ANALYSIS_IMPORT_IMPORT_SEGMENT_H_
+#define GPUBOUND_ANALYSIS_IMPORT_IMPORT_SEGMENT_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/base/status.h"
+#include "analysis/import/import_names.h"
+#include "analysis/import/import_nesting.h"
+#include "analysis/segments/sqlite.h"
+#include "analysis/trace/run.h"
+#include "proto/chunk_encoder.h"
+
+namespace gpubound {
+
+class ImportSegment {
+ public:
+  // Creates the file of process |identity| in |folder|. |names| outlives the object.
+  static Result<std::unique_ptr<ImportSegment>> Create(const std::string& folder,
+                                                       const ProcessIdentity& identity,
+                                                       const ForeignNames* names);
+
+  // Thread |index| of the names is the one that the next events and calls are of. Threads come one
+  // after the other, each once.
+  Status BeginThread(uint32_t index);
+  Status Add(const NestedEvent& event);  // in order of time
+  Status Add(const ApiRecord& call);     // `tid` is filled in here
+
+  // Device work and synchronisations, by start, once all threads have come.
+  Status Add(const DeviceRecord& work);
+  Status Add(const SyncRecord& sync);
+
+  void Count(LedgerCounter counter, uint64_t value);
+  void Note(const std::string& text);  // for whoever reads the report
+
+  // GPU time from |begin_ns| to |end_ns|, as far as that is within what was added, is unknown.
+  void AddUnknown(int64_t begin_ns, int64_t end_ns, const std::string& reason);
+  void Meta(const std::string& key, const SqlValue& value);
+
+  // Whether work of it was added.
+  bool UsesDevice(DeviceId device) const;
+
+  // From the first begin to the last end of what was added.
+  int64_t begin_ns() const { return begin_ns_; }
+  int64_t end_ns() const { return end_ns_; }
+  // The last end of device work; begin_ns() where there is none.
+  int64_t work_end_ns() const { return std::max(begin_ns_, work_end_ns_); }
+
+  // Writes what is pending and all rows. Call once, last.
+  Status Finish();
+
+ private:
+  // Consecutive numbers of what one (writer, family) wrote, and the batch that is being filled.
+  template <typename Item>
+  struct Batch {
+    uint32_t writer = 0;
+    uint64_t next_sequence = 0;
+    std::vector<Item> items;
+  };
+
+  ImportSegment(std::string path, Database database, const ForeignNames* names)
+      : path_(std::move(path)), database_(std::move(database)), names_(names) {}
+
+  // Device work has a writer of its own, which is no thread of the program.
+  uint32_t DeviceWriter() const { return static_cast<uint32_t>(threads_.size()) + 1; }
+  void See(int64_t begin_ns, int64_t end_ns);
+  Status FlushThread();
+  template <typename Record>
+  Status AddRecord(Batch<Record>* batch, const Record& record);
+  template <typename Record>
+  Status Flush(Batch<Record>* batch);
+  Status Put(const EncodedChunk& chunk);
+  void PutRows();
+  void PutDeviceRows();
+  Status Checked(bool done);
+
+  const std::string path_;
+  Database database_;
+  const ForeignNames* names_;
+  ChunkEncoder encoder_;
+
+  std::vector<uint32_t> threads_;  // in order of their ordinals, from 1
+  Batch<Slot> slots_;
+  int64_t base_ns_ = 0;  // of slots_
+  int64_t not_before_ns_ = INT64_MIN;
+  std::vector<uint32_t> open_labels_;
+  Batch<ApiRecord> calls_;
+  Batch<DeviceRecord> work_;
+  Batch<SyncRecord> syncs_;
+
+  std::vector<bool> labels_used_;
+  std::vector<bool> streams_used_;
+  std::vector<bool> works_used_;
+  Ledger ledger_{};
+  bool failed_ = false;  // a row could not be written
+  int64_t begin_ns_ = INT64_MAX;
+  int64_t end_ns_ = INT64_MIN;
+  int64_t work_end_ns_ = INT64_MIN;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_IMPORT_IMPORT_SEGMENT_H_

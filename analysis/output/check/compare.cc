@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines up the figures of runs. No state.
+#include "analysis/output/check/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analysis/base/text_table.h"
+#include "analysis/output/text/headline.h"
+#include "analysis/report/main_process.h"
+#include "analysis/report/simulated_mark.h"
+
+namespace gpubound {
+namespace {
+
+using Key = std::pair<ComparedFigure, std::string>;
+
+constexpr double kAnyAmount = std::numeric_limits<double>::infinity();
+
+// By how much the truth may be less or more than a figure.
+struct Bound {
+  double less = 0;
+  double more = 0;
+  // Of a sum, or of any of several.
+  void Add(const Bound& other) { *this = {less + other.less, more + other.more}; }
+  void Join(const Bound& other) {
+    *this = {std::max(less, other.less), std::max(more, other.more)};
+  }
+};
+
+// Graphs recorded as a whole count as busy throughout; in |unknown| time, and beside processes that
+// are not part of the run, a device could have been busy.
+Bound BusyOfRun(const Report& report, bool is_upper_bound, double unknown) {
+  return {is_upper_bound ? kAnyAmount : 0,
+          report.run.gpu_busy_is_lower_bound ? kAnyAmount : unknown};
+}
+
+Bound BusyOf(bool is_upper_bound, double unknown) {
+  return {is_upper_bound ? kAnyAmount : 0, unknown};
+}
+
+// The figures of one run.
+class RunFigureSet {
+ public:
+  RunFigureSet(const Report& report, bool per_iteration)
+      : uses_device_(report.run.devices_used > 0) {
+    Add(ComparedFigure::kRunWall, "", {{static_cast<double>(report.run.wall_ns)}, {}});
+    const ReportRun& run = report.run;
+    if (per_iteration) {
+      AddIterations(*SteppingProcess(report));
+      Add(ComparedFigure::kGpuBusyShare, "", {{run.gpu_busy_share}, {}},
+          BusyOfRun(report, run.gpu_busy_is_upper_bound, run.unknown.share));
+    } else {
+      Add(ComparedFigure::kGpuBusyShare, "", {{run.whole_gpu_busy_share}, {}},
+          BusyOfRun(report, run.whole_gpu_busy_is_upper_bound, run.whole_unknown.share));
+      if (const ReportProcess* process = ToldProcess(report)) AddWhole(*process);
+    }
+  }
+
+  // Keys in order of first appearance.
+  const std::vector<Key>& keys() const { return keys_; }
+
+  // Zeros for an operation or cause that this run does not have; nothing for a cause where there is
+  // no device that could be idle.
+  std::optional<RunSeries> SeriesOf(const Key& key) const {
+    if (key.first == ComparedFigure::kIdleCause && !uses_device_) return std::nullopt;
+    const auto found = series_.find(key);
+    return found == series_.end() ? RunSeries{std::vector<double>(length_), {}} : found->second;
+  }
+  Bound BoundOf(const Key& key) const {
+    if (key.first == ComparedFigure::kIdleCause) return idle_;  // also of causes that it lacks
+    const auto found = bounds_.find(key);
+    return found == bounds_.end() ? Bound{} : found->second;
+  }
+
+ private:
+  void Add(ComparedFigure figure, const std::string& name, RunSeries series, Bound bound = {}) {
+    keys_.emplace_back(figure, name);
+    series_.emplace(keys_.back(), std::move(series));
+    bounds_.emplace(keys_.back(), bound);
+  }
+
+  // Unknown time could have been idle too; what was busy only as part of a whole graph, too.
+  static Bound IdleBeside(const Bound& busy) { return {0, busy.less + busy.more}; }
+
+  static RunSeries Column(const std::vector<int64_t>& values) {
+    return {{values.begin(), values.end()}, {}};
+  }
+
+  void AddIterations(const ReportProcess& process) {
+    const ReportIterations& iterations = *process.iterations;
+    const ReportIterationSeries& series = iterations.series;
+    length_ = series.iterations.size();
+    RunSeries lengths;
+    std::vector<double> busy;
+    for (const size_t place : series.iterations) {
+      lengths.values.push_back(static_cast<double>(iterations.every[place].ns));
+      busy.push_back(static_cast<double>(iterations.every[place].gpu_busy_ns));
+    }
+    Add(ComparedFigure::kIterationMedian, "", lengths);
+    Add(ComparedFigure::kIterationMean, "", lengths);
+    const double count = std::max(1.0, static_cast<double>(iterations.count));
+    std::set<std::string_view> bounded;
+    for (const ReportOperation& row : process.operations) {
+      if (row.gpu_busy_is_upper_bound) bounded.insert(row.operation);
+    }
+    Bound all;
+    for (size_t row = 0; row < iterations.operations.size(); ++row) {
+      const ReportIterationOperation& operation = iterations.operations[row];
+      const std::string& name = operation.operation;
+      const Bound bound =
+          BusyOf(bounded.contains(name), static_cast<double>(operation.unknown_ns) / count);
+      all.Add(bound);
+      Add(ComparedFigure::kOperationWall, name, Column(series.operation_wall_ns[row]));
+      Add(ComparedFigure::kOperationBusy, name, Column(series.operation_busy_ns[row]), bound);
+    }
+    const double length = std::max(1.0, static_cast<double>(iterations.total_ns) / count);
+    Add(ComparedFigure::kProcessBusyShare, "", {std::move(busy), lengths.values},
+        {all.less, all.more / length});
+    if (!uses_device_) return;
+    idle_ = IdleBeside(all);
+    for (const auto& [cause, idle_ns] : series.idle_ns) {
+      Add(ComparedFigure::kIdleCause, cause, Column(idle_ns));
+    }
+  }
+
+  void AddWhole(const ReportProcess& process) {
+    std::map<std::string, int64_t> idle_ns;
+    Bound all;
+    for (const ReportOperation& row : process.operations) {
+      if (row.other_threads_only) continue;  // zeros that nobody measured
+      const Bound bound = BusyOf(row.gpu_busy_is_upper_bound, static_cast<double>(row.unknown_ns));
+      all.Add(bound);
+      Add(ComparedFigure::kOperationWall, row.operation, Column({row.wall_ns}));
+      Add(ComparedFigure::kOperationBusy, row.operation, Column({row.gpu_busy_ns}), bound);
+      for (const CauseTime& cause : row.device_idle) idle_ns[cause.cause] += cause.ns;
+    }
+    if (!uses_device_) return;
+    idle_ = IdleBeside(all);
+    for (const auto& [cause, ns] : idle_ns) Add(ComparedFigure::kIdleCause, cause, Column({ns}));
+  }
+
+  const bool uses_device_;
+  size_t length_ = 1;
+  std::vector<Key> keys_;
+  std::map<Key, RunSeries> series_;
+  std::map<Key, Bound> bounds_;
+  Bound idle_;
+};
+
+bool HasIterations(const Report& report) {
+  const ReportProcess* process = SteppingProcess(report);
+  return process != nullptr && !process->iterations->series.iterations.empty();
+}
+
+// Once where it is so of every run, else with the runs of which it is.
+void NoteSimulated(const std::vector<RunGroup>& groups, std::vector<std::string>* notes) {
+  size_t runs = 0;
+  std::string mark;
+  std::string simulated;
+  size_t simulated_runs = 0;
+  for (const RunGroup& group : groups) {
+    for (size_t run = 0; run < group.runs.size(); ++run, ++runs) {
+      const std::string of_run = SimulatedMark(group.reports[run]);
+      if (of_run.empty()) continue;
+      mark = of_run;
+      simulated += (simulated.empty() ? "" : ", ") + group.runs[run];
+      ++simulated_runs;
+    }
+  }
+  if (simulated_runs == 0) return;
+  notes->push_back(simulated_runs == runs ? mark : simulated + ": " + mark);
+}
+
+// A program that changes as it trains differs from itself where it runs for longer.
+void NoteLengths(const std::vector<RunGroup>& groups, std::vector<std::string>* notes) {
+  constexpr double kMuchLonger = 1.1;
+  const auto count_of = [](const Report& report) {
+    return static_cast<double>(SteppingProcess(report)->iterations->count);
+  };
+  double fewest = HUGE_VAL;
+  double most = 0;
+  for (const RunGroup& group : groups) {
+    for (const Report& report : group.reports) {
+      fewest = std::min(fewest, count_of(report));
+      most = std::max(most, count_of(report));
+    }
+  }
+  if (most <= kMuchLonger * fewest) return;
+  notes->push_back("Runs have from " + FormatCount(static_cast<uint64_t>(fewest)) + " to " +
+                   FormatCount(static_cast<uint64_t>(most)) +
+                   " iterations: what changes in the course of training counts as a difference.");
+}
+
+void NoteChance(const GroupComparison& comparison, std::vector<std::string>* notes) {
+  constexpr size_t kOneIn = 20;
+  size_t intervals = 0;
+  bool is_marked = false;
+  for (const ComparedRow& row : comparison.rows) {
+    for (const ComparedValue& value : row.groups) {
+      intervals += value.interval ? 1 : 0;
+      is_marked |= value.significant;
+    }
+  }
+  if (!is_marked || intervals < kOneIn / 2) return;
+  notes->push_back("Of " + std::to_string(intervals) + " differences some " +
+                   std::to_string((intervals + kOneIn / 2) / kOneIn) +
+                   " would be marked by chance, were there none.");
+}
+
+std::vector<std::string> NotesOf(const GroupComparison& comparison,
+                                 const std::vector<RunGroup>& groups) {
+  std::vector<std::string> notes;
+  NoteSimulated(groups, &notes);
+  for (const RunGroup& group : groups) {
+    for (size_t run = 0; run < group.runs.size(); ++run) {
+      const Report& report = group.reports[run];
+      if (report.processes.empty()) {
+        notes.push_back(group.runs[run] + ": nothing was recorded, so its figures say nothing.");
+      }
+      int64_t unknown_ns = 0;
+      for (const ReportProcess& process : report.processes) unknown_ns += process.unknown_ns;
+      if (unknown_ns > 0) {
+        notes.push_back(group.runs[run] + ": GPU time is unknown for " + FormatTime(unknown_ns) +
+                        ", so its GPU times are lower bounds.");
+      }
+      if (report.run.whole_gpu_busy_is_upper_bound) {
+        notes.push_back(group.runs[run] +
+                        ": graphs were recorded as a whole, so its GPU times are upper bounds.");
+      }
+      if (report.run.gpu_busy_is_lower_bound) {
+        const bool outside =
+            std::any_of(report.devices.begin(), report.devices.end(),
+                        [](const ReportDevice& device) { return device.host_outside_run; });
+        notes.push_back(group.runs[run] +
+                        (outside ? ": processes of another host lie outside of its span"
+                                 : ": processes that are not part of it used its devices, or lost "
+                                   "ones may have") +
+                        ", so its GPU busy is a lower bound.");
+      }
+      if (!comparison.per_iteration) continue;
+      const ReportIterations& iterations = *SteppingProcess(report)->iterations;
+      const size_t compared = iterations.series.iterations.size();
+      if (iterations.count > compared) {
+        notes.push_back(group.runs[run] + ": a random " + std::to_string(compared) + " of its " +
+                        FormatCount(iterations.count) + " iterations are compared.");
+      }
+    }
+  }
+  if (comparison.per_iteration) NoteLengths(groups, &notes);
+  NoteChance(comparison, &notes);
+  const bool mixed = std::any_of(groups.begin(), groups.end(),
+                                 [](const RunGroup& group) { return group.runs.size() == 1; });
+  if (mixed) {
+    notes.emplace_back(
+        "How much one run differs from the next is not known from a single run: give several of "
+        "each (A1 A2 -- B1 B2) to know.");
+  }
+  return notes;
+}
+
+// Of the difference |after| - |before|, which is no less than -|value|, that of |before|: a time is
+// compared by its ratio.
+std::optional<Confidence> IntervalOf(ComparedFigure figure, double value,
+                                     const std::vector<RunSeries>& before,
+                                     const std::vector<RunSeries>& after, Statistic statistic,
+                                     uint64_t seed) {
+  const bool is_share = IsShare(figure);
+  const auto ratio = is_share ? std::nullopt : RatioInterval(before, after, statistic, seed);
+  if (ratio) return Confidence{value * (ratio->low - 1), value * (ratio->high - 1)};
+  auto difference = DifferenceInterval(before, after, statistic, seed);
+  if (!difference) return std::nullopt;
+  difference->low = std::max(difference->low, -value);
+  if (is_share) difference->high = std::min(difference->high, 1 - value);
+  return difference;
+}
+
+// Whether the group differs from the first whatever the truth is that they bound.
+bool IsSignificant(const std::optional<Confidence>& interval, const Bound& before,
+                   const Bound& after) {
+  if (!interval) return false;
+  return interval->low - before.more - after.less > 0 ||
+         interval->high + before.less + after.more < 0;
+}
+
+}  // namespace
+
+GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed) {
+  GroupComparison comparison;
+  comparison.seed = seed;
+  comparison.per_iteration = true;
+  for (const RunGroup& group : groups) {
+    comparison.per_iteration &=
+        std::all_of(group.reports.begin(), group.reports.end(), HasIterations);
+  }
+
+  std::vector<std::vector<RunFigureSet>> figures;
+  std::vector<Key> keys;
+  std::set<Key> known;
+  for (const RunGroup& group : groups) {
+    std::vector<RunFigureSet>& of_group = figures.emplace_back();
+    for (const Report& report : group.reports) {
+      of_group.emplace_back(report, comparison.per_iteration);
+      for (const Key& key : of_group.back().keys()) {
+        if (known.insert(key).second) keys.push_back(key);
+      }
+    }
+  }
+  std::stable_sort(keys.begin(), keys.end(),
+                   [](const Key& a, const Key& b) { return a.first < b.first; });
+
+  for (const Key& key : keys) {
+    ComparedRow& row = comparison.rows.emplace_back();
+    row.figure = key.first;
+    row.name = key.second;
+    const Statistic statistic =
+        key.first == ComparedFigure::kIterationMedian ? Statistic::kMedian : Statistic::kMean;
+    std::vector<RunSeries> first;
+    Bound first_bound;
+    for (const std::vector<RunFigureSet>& of_group : figures) {
+      std::vector<RunSeries> series;
+      Bound bound;
+      ComparedValue& value = row.groups.emplace_back();
+      for (const RunFigureSet& set : of_group) {
+        std::optional<RunSeries> of_run = set.SeriesOf(key);
+        value.absent |= !of_run;
+        if (of_run) series.push_back(*std::move(of_run));
+        bound.Join(set.BoundOf(key));
+      }
+      if (value.absent) continue;
+      value.is_upper_bound = bound.less > 0;
+      value.is_lower_bound = bound.more > 0;
+      value.value = StatisticOf(series, statistic);
+      if (row.groups.size() == 1) {
+        first = std::move(series);
+        first_bound = bound;
+        continue;
+      }
+      if (row.groups.front().absent) continue;
+      value.difference = value.value - row.groups.front().value;
+      value.interval =
+          IntervalOf(key.first, row.groups.front().value, first, series, statistic, seed);
+      value.significant = IsSignificant(value.interval, first_bound, bound);
+      const auto telling =
+          comparison.per_iteration ? ComparedFigure::kIterationMean : ComparedFigure::kGpuBusyShare;
+      if (key.first == telling) comparison.resampling.push_back(ResamplingOf(first, series));
+    }
+  }
+  comparison.resampling.insert(comparison.resampling.begin(), Resampling::kNothing);
+  comparison.notes = NotesOf(comparison, groups);
+  return comparison;
+}
+
+}  // namespace gpubound

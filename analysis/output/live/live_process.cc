@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows one process. One object, one thread.
+#include "analysis/output/live/live_process.h"
+
+#include <algorithm>
+
+#include "analysis/trace/label_roles.h"
+
+namespace gpubound {
+namespace {
+
+// CUPTI delivers about in order of time; what comes later than this is cut.
+constexpr int64_t kLateWorkNs = 3'000'000'000;
+
+}  // namespace
+
+void LiveProcess::LearnNames() {
+  if (operation_of_.size() == facts_.labels.size()) return;
+  const bool own = std::any_of(facts_.labels.begin(), facts_.labels.end(), [](const Label& label) {
+    return label.kind == LabelKind::kOperation;
+  });
+  ProcessTrace process;
+  process.labels = facts_.labels;
+  const std::vector<std::string> promoted;
+  const std::vector<Peer> peers;
+  LabelRoles::Input input;
+  input.promoted = &promoted;
+  input.annotations_serve = !own;
+  input.peers = &peers;
+  const LabelRoles roles(process, input);
+  operation_of_.assign(facts_.labels.size(), kNone);
+  for (size_t id = 0; id < facts_.labels.size(); ++id) {
+    const OperationIndex operation = roles.Of(static_cast<LabelId>(id)).operation;
+    if (operation == kNotOne) continue;
+    const std::string& name = roles.operations()[operation];
+    const auto known = std::find(names_.begin(), names_.end(), name);
+    operation_of_[id] = static_cast<uint32_t>(known - names_.begin());
+    if (known == names_.end()) names_.push_back(name);
+  }
+}
+
+uint32_t LiveProcess::OperationOf(LabelId label) const {
+  return Raw(label) < operation_of_.size() ? operation_of_[Raw(label)] : kNone;
+}
+
+uint32_t LiveProcess::Innermost(const Thread& thread) const {
+  for (auto label = thread.open.rbegin(); label != thread.open.rend(); ++label) {
+    const uint32_t operation = OperationOf(*label);
+    if (operation != kNone) return operation;
+  }
+  return kNone;
+}
+
+void LiveProcess::Book(Thread* thread, int64_t now_ns) {
+  const uint32_t operation = Innermost(*thread);
+  if (thread->began && operation != kNone) {
+    thread->times.Add({thread->last_ns, now_ns}, operation);
+    thread->has_operation = true;
+  }
+  thread->began = true;
+  thread->last_ns = std::max(thread->last_ns, now_ns);
+}
+
+void LiveProcess::Take(const ChunkRow& chunk) {
+  if (chunk.family == EventFamily::kThread) TakeThread(chunk);
+  if (chunk.family == EventFamily::kDevice) TakeDevice(chunk);
+}
+
+void LiveProcess::TakeThread(const ChunkRow& chunk) {
+  if (!decoder_.Decode(chunk, &thread_events_).ok() || thread_events_.size() == 0) return;
+  Thread& thread = threads_[chunk.thread];
+  const std::vector<ThreadEvent>& events = thread_events_.events;
+  facts_.latest_ns = std::max(facts_.latest_ns, events.back().time_ns);
+  // What is open in the beginning was so since the event before it, which may have been thinned.
+  thread.open.assign(thread_events_.open_labels.begin(), thread_events_.open_labels.end());
+  const int64_t first_ns = events.front().time_ns;
+  if (!thread.began && !thread.open.empty()) {
+    Book(&thread, std::min(first_ns, std::max(facts_.begin_ns, first_ns - kLiveMemoryNs)));
+  }
+  Book(&thread, first_ns);
+  for (const ThreadEvent& event : events) {
+    switch (event.kind) {
+      case SlotKind::kBegin:
+        Book(&thread, event.time_ns);
+        thread.open.push_back(event.label);
+        break;
+      case SlotKind::kEnd: {
+        Book(&thread, event.time_ns);
+        const auto found = std::find(thread.open.rbegin(), thread.open.rend(), event.label);
+        if (found != thread.open.rend()) thread.open.erase(std::next(found).base());
+        break;
+      }
+      case SlotKind::kStep:
+        if (event.payload != kIterationsBegin) steps_.Count(event.time_ns, 0, 1);
+        break;
+      default:
+        break;
+    }
+  }
+  Book(&thread, events.back().time_ns);
+}
+
+void LiveProcess::TakeDevice(const ChunkRow& chunk) {
+  if (!decoder_.Decode(chunk, &device_events_).ok()) return;
+  for (size_t i = 0; i < device_events_.size(); ++i) {
+    const Interval time{device_events_.start_ns[i], device_events_.end_ns[i]};
+    busy_.Add(time);
+    const uint32_t stream = Raw(device_events_.stream[i]);
+    const uint32_t id = stream < facts_.streams.size() ? Raw(facts_.streams[stream].device) : 0;
+    const Device device = id < facts_.devices.size() ? facts_.devices[id] : Device{};
+    new_work_[KeyOf(device)].push_back(time);
+  }
+}
+
+int64_t LiveProcess::Until() const {
+  if (facts_.end_ns) return *facts_.end_ns;
+  return facts_.delivered_ns ? std::min(*facts_.delivered_ns, facts_.latest_ns) : facts_.latest_ns;
+}
+
+void LiveProcess::Forget() {
+  if (Until() == INT64_MIN) return;  // nothing is known yet
+  const int64_t horizon_ns = Until() - kLiveMemoryNs;
+  for (auto& [ordinal, thread] : threads_) thread.times.DropBefore(horizon_ns);
+  steps_.DropBefore(horizon_ns);
+  busy_.Settle(Until() - kLateWorkNs);
+  busy_.DropBefore(horizon_ns);
+}
+
+// The main thread where it has operations, else the first that does.
+const LiveProcess::Thread* LiveProcess::Shown() const {
+  const auto main = threads_.find(facts_.main_thread);
+  if (main != threads_.end() && main->second.has_operation) return &main->second;
+  for (const auto& [ordinal, thread] : threads_) {
+    if (thread.has_operation || Innermost(thread) != kNone) return &thread;
+  }
+  return nullptr;
+}
+
+bool LiveProcess::KnowsOperationsSince(int64_t time_ns) const {
+  const bool ended_before = Ended() && facts_.end_ns.value_or(facts_.latest_ns) <= time_ns;
+  if (names_.empty() || facts_.begin_ns >= time_ns || ended_before) return true;
+  const Thread* thread = Shown();
+  return thread != nullptr && thread->last_ns >= time_ns;
+}
+
+std::vector<int64_t> LiveProcess::OperationTimes(const Interval& window) const {
+  const Thread* thread = Shown();
+  if (thread == nullptr) return std::vector<int64_t>(names_.size());
+  std::vector<int64_t> times = thread->times.SumOver(window, names_.size());
+  // What is open goes on until its end is recorded, but not without the process.
+  const uint32_t operation = Innermost(*thread);
+  if (operation != kNone && !facts_.end_ns) {
+    const int64_t until_ns = facts_.gone ? facts_.latest_ns : window.end_ns;
+    times[operation] += Interval{thread->last_ns, until_ns}.ClippedTo(window).length();
+  }
+  return times;
+}
+
+std::optional<std::string> LiveProcess::OperationNow() const {
+  const Thread* thread = Shown();
+  if (thread == nullptr || Ended()) return std::nullopt;
+  const uint32_t operation = Innermost(*thread);
+  if (operation == kNone) return std::nullopt;
+  return names_[operation];
+}
+
+int64_t LiveProcess::StepsIn(const Interval& window) const {
+  return steps_.SumOver(window, 1).front();
+}
+
+}  // namespace gpubound

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The last minute of one process that may still run: what its main thread did, how often it
+// stepped, what its devices ran. Fed with chunks as they appear. One object, one thread.
+#ifndef GPUBOUND_ANALYSIS_OUTPUT_LIVE_LIVE_PROCESS_H_
+#define GPUBOUND_ANALYSIS_OUTPUT_LIVE_LIVE_PROCESS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/base/interval.h"
+#include "analysis/output/live/live_segment.h"
+#include "analysis/output/live/recent_time.h"
+#include "proto/chunk_decoder.h"
+
+namespace gpubound {
+
+// What is kept: the longest window, and some time for its end to lag.
+inline constexpr int64_t kLiveMemoryNs = 70'000'000'000;
+
+class LiveProcess {
+ public:
+  // Facts that the segments of the process fill in.
+  LiveFacts& facts() { return facts_; }
+  const LiveFacts& facts() const { return facts_; }
+
+  // New labels were read.
+  void LearnNames();
+
+  // A chunk of thread events or of device work; others are ignored. Damaged ones are too: the
+  // report says so, a glance at a run does not.
+  void Take(const ChunkRow& chunk);
+
+  // Until when the process is known.
+  int64_t Until() const;
+
+  // Closed, or killed.
+  bool Ended() const { return facts_.end_ns || facts_.gone; }
+
+  // What it does is known since |time_ns|: recorded since, or begun since.
+  bool KnowsOperationsSince(int64_t time_ns) const;
+
+  // Forgets what is too old for any window.
+  void Forget();
+
+  // Of the thread that shows what the process does: time of each operation in |window|, by names().
+  std::vector<int64_t> OperationTimes(const Interval& window) const;
+  const std::vector<std::string>& names() const { return names_; }
+  std::optional<std::string> OperationNow() const;
+  int64_t StepsIn(const Interval& window) const;
+
+  // What tells |device| apart: its uuid, else name and ordinal.
+  static std::string KeyOf(const Device& device) {
+    return device.uuid.empty() ? device.name + " " + std::to_string(device.info.index)
+                               : device.uuid;
+  }
+  // Work of a device, by its key.
+  const std::map<std::string, std::vector<Interval>>& new_work() const { return new_work_; }
+  void ClearNewWork() { new_work_.clear(); }
+  int64_t BusyIn(const Interval& window) const { return busy_.LengthWithin(window); }
+
+ private:
+  struct Thread {
+    RecentTime times;  // by operation
+    std::vector<LabelId> open;
+    int64_t last_ns = 0;
+    bool began = false;
+    bool has_operation = false;
+  };
+  static constexpr uint32_t kNone = 0xffffffff;
+
+  uint32_t OperationOf(LabelId label) const;
+  uint32_t Innermost(const Thread& thread) const;
+  const Thread* Shown() const;
+  void Book(Thread* thread, int64_t now_ns);
+  void TakeThread(const ChunkRow& chunk);
+  void TakeDevice(const ChunkRow& chunk);
+
+  LiveFacts facts_;
+  std::vector<std::string> names_;
+  std::vector<uint32_t> operation_of_;  // by label id; kNone: is none
+  std::map<uint32_t, Thread> threads_;  // by ordinal
+  RecentTime steps_;
+  RecentUnion busy_;
+  std::map<std::string, std::vector<Interval>> new_work_;
+  ChunkDecoder decoder_;
+  ThreadEvents thread_events_;
+  DeviceEvents device_events_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_OUTPUT_LIVE_LIVE_PROCESS_H_

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the report and its timeline for the page. Fields are added to this format, never renamed.
+// No state.
+#include "analysis/output/page/page_json.h"
+
+#include "analysis/base/demangle.h"
+#include "analysis/output/text/advice.h"
+#include "analysis/output/text/headline.h"
+#include "analysis/output/text/report_sections.h"
+#include "analysis/output/text/report_waits.h"
+#include "analysis/report/json_rows.h"
+#include "analysis/report/main_process.h"
+#include "analysis/report/report_json.h"
+#include "analysis/trace/run_metadata.h"
+#include "analysis/trace/span_end.h"
+
+namespace gpubound {
+namespace {
+
+using Json = OrderedJson;
+
+constexpr size_t kKernels = 40;
+constexpr size_t kOperationKernels = 12;  // of each operation
+constexpr size_t kGraphNodes = 12;        // of each graph
+constexpr size_t kLongestName = 200;      // bytes; of kernels, which may be templates of templates
+constexpr int kOneLine = 1'000'000;       // columns: a browser breaks lines by itself
+
+// |name| cut where a UTF-8 character begins.
+std::string Cut(const std::string& name) {
+  if (name.size() <= kLongestName) return name;
+  size_t end = kLongestName;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+  return name.substr(0, end) + "\u2026";
+}
+
+Json IntervalJson(const Interval& interval) {
+  return Json::array({interval.begin_ns, interval.end_ns});
+}
+
+Json PointJson(const IterationPoint& point) {
+  return Json::array({point.first, point.count, point.time.begin_ns, point.time.end_ns,
+                      point.shortest_ns, point.longest_ns, point.busy_ns, point.last});
+}
+
+// Begin less that of the event before, length, name, depth.
+std::string EventColumn(const std::vector<KeptEvent>& events) {
+  ByteColumn column;
+  int64_t last_ns = 0;
+  for (const KeptEvent& event : events) {
+    column.Signed(event.begin_ns - last_ns);
+    column.Varint(static_cast<uint64_t>(std::max<int64_t>(event.end_ns - event.begin_ns, 0)));
+    column.Varint(event.name);
+    column.Varint(event.depth);
+    last_ns = event.begin_ns;
+  }
+  return column.Base64();
+}
+
+// Events that are longer than they seem: which, and at what end.
+Json CutsJson(const std::vector<KeptEvent>& events) {
+  Json cuts = Json::array();
+  for (size_t i = 0; i < events.size(); ++i) {
+    const int ends = (events[i].begin_cut ? 1 : 0) + (events[i].end_cut ? 2 : 0);
+    if (ends != 0) cuts.push_back(Json::array({i, ends}));
+  }
+  return cuts;
+}
+
+Json TrackJson(const TimelineTrack& track) {
+  return Json{{"process", track.process},
+              {"kind", TrackKindName(track.kind)},
+              {"title", track.title},
+              {"ordinal", track.ordinal},
+              {"tid", track.tid},
+              {"reporting", track.reporting},
+              {"seen", track.seen},
+              {"kept", track.events.size()},
+              {"band", track.band.Base64()},
+              {"events", EventColumn(track.events)},
+              {"cut", CutsJson(track.events)},
+              {"thinned", ArrayOf(track.thinned, IntervalJson)}};
+}
+
+Json TimelineJson(const PageTimeline& timeline) {
+  Json windows = Json::array();
+  for (const DetailWindow& window : timeline.windows) {
+    windows.push_back(Json::array({window.time.begin_ns, window.time.end_ns, window.why}));
+  }
+  return Json{
+      {"span_ns", timeline.span_ns},           {"bucket_ns", timeline.grid.bucket_ns},
+      {"buckets", timeline.grid.buckets},      {"whole", timeline.whole},
+      {"windows", std::move(windows)},         {"thinned", ArrayOf(timeline.thinned, IntervalJson)},
+      {"names", ArrayOf(timeline.names, Cut)}, {"comm_names", timeline.comm_names},
+      {"copy_names", timeline.copy_names},     {"tracks", ArrayOf(timeline.tracks, TrackJson)}};
+}
+
+Json NodesJson(const std::vector<ReportGraphNode>& nodes) {
+  Json json = Json::array();
+  for (size_t i = 0; i < std::min(kGraphNodes, nodes.size()); ++i) {
+    json.push_back(Json{{"name", Cut(Demangled(nodes[i].name))},
+                        {"class", nodes[i].work_class.empty() ? Json() : Json(nodes[i].work_class)},
+                        {"count", nodes[i].count},
+                        {"captured_in", Cut(nodes[i].captured_in)}});
+  }
+  return json;
+}
+
+Json KernelJson(const ReportKernel& kernel) {
+  Json json{{"name", Cut(Demangled(kernel.name))},
+            {"class", kernel.work_class},
+            {"count", kernel.count},
+            {"sum_ns", kernel.sum_ns},
+            {"mean_ns", kernel.mean_ns},
+            {"median_ns", kernel.median_ns},
+            {"p95_ns", kernel.p95_ns},
+            {"sm_filled_ns", kernel.sm_filled_ns},
+            {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound}};
+  if (!kernel.nodes.empty()) json["nodes"] = NodesJson(kernel.nodes);
+  return json;
+}
+
+// The operations in order, each with all of its work and the kernels that take longest.
+Json OperationKernelsJson(const std::vector<ReportOperationKernel>& rows) {
+  Json operations = Json::array();
+  for (const ReportOperationKernel& row : rows) {
+    if (operations.empty() || operations.back()["operation"] != row.operation) {
+      operations.push_back(Json{{"operation", row.operation},
+                                {"count", 0},
+                                {"sum_ns", 0},
+                                {"sm_filled_ns", 0},
+                                {"sm_fill_is_upper_bound", false},
+                                {"kernels_total", 0},
+                                {"kernels", Json::array()}});
+    }
+    Json& operation = operations.back();
+    const ReportKernel& kernel = row.kernel;
+    operation["count"] = operation["count"].get<uint64_t>() + kernel.count;
+    operation["sum_ns"] = operation["sum_ns"].get<int64_t>() + kernel.sum_ns;
+    operation["sm_filled_ns"] = operation["sm_filled_ns"].get<int64_t>() + kernel.sm_filled_ns;
+    if (kernel.sm_fill_is_upper_bound) operation["sm_fill_is_upper_bound"] = true;
+    operation["kernels_total"] = operation["kernels_total"].get<size_t>() + 1;
+    if (operation["kernels"].size() < kOperationKernels) {
+      operation["kernels"].push_back(KernelJson(kernel));
+    }
+  }
+  return operations;
+}
+
+// |lines|, which ends in a newline or is empty, without it.
+std::string Sentence(std::string lines) {
+  if (!lines.empty()) lines.pop_back();
+  return lines;
+}
+
+Json IndexOf(const Report& report, const ReportProcess* process) {
+  return process == nullptr ? Json() : Json(process - report.processes.data());
+}
+
+// What the text report says of the run, in its words.
+Json SummaryJson(const Report& report) {
+  TextOptions options;
+  options.full = true;  // a page has room
+  options.width = kOneLine;
+  const std::optional<double> own = OwnShare(report);
+  const ReportUnknown& unknown = report.run.unknown;
+  // Without a device none was idle, unless work may have run.
+  const bool has_idle = report.run.devices_used > 0 || unknown.share > 0;
+  const IdleExplained idle = has_idle ? HeadlineIdle(report) : IdleExplained{};
+  Json causes = Json::object();
+  for (const CauseTime& cause : idle.causes) causes[cause.cause] = cause.ns;
+  return Json{{"headline", HeadlineText(report)},
+              {"scope", Sentence(HeadlineScope(report, options))},
+              {"wall", Sentence(WallTimeLine(report, options))},
+              {"advice", AdviceFor(report)},
+              {"main_process", IndexOf(report, MainProcess(report))},
+              {"told_process", IndexOf(report, ToldProcess(report))},
+              {"smi_model", report.run.smi_model},
+              {"own_share", own ? Json(*own) : Json()},
+              {"unknown_share", unknown.share},
+              {"unknown_is_upper_bound", unknown.is_upper_bound},
+              {"headline_is_part", HeadlineIsPart(report)},
+              {"idle_ns", idle.idle_ns},
+              {"idle_causes", std::move(causes)}};
+}
+
+Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
+                 const PageTimeline& timeline, size_t index) {
+  TextOptions options;
+  options.full = true;  // a page has room
+  options.width = kOneLine;
+  Json kernels = Json::array();
+  for (size_t i = 0; i < std::min(kKernels, report.kernels.size()); ++i) {
+    kernels.push_back(KernelJson(report.kernels[i]));
+  }
+  return Json{{"offset_ns", timeline.offset_ns[index]},
+              {"end", SpanEndText(report.span_end)},
+              {"version", process.version},
+              {"command", process.command},
+              {"correction", Sentence(CorrectionSentence(report, options))},
+              {"waiting", Sentence(WaitSentence(report, options))},
+              {"kernels_total", report.kernels.size()},
+              {"kernels", std::move(kernels)},
+              {"operation_kernels", OperationKernelsJson(report.operation_kernels)},
+              {"iterations", ArrayOf(timeline.iterations[index], PointJson)},
+              {"unknown", ArrayOf(timeline.unknown[index], IntervalJson)}};
+}
+
+Json RunJson(const Run& run, const ReportRun& reported) {
+  Json json{{"name", NameOf(run)}, {"launched", false}};
+  if (run.info) {
+    const RunInfo& info = *run.info;
+    json["launched"] = true;
+    json["command"] = info.command;
+    json["cwd"] = info.cwd;
+    json["host"] = info.host;
+    json["version"] = info.version;
+    json["start_realtime_ns"] = info.start_realtime_ns;
+    json["exit_code"] = info.exit_code ? Json(*info.exit_code) : Json();
+    json["signal"] = info.signal ? Json(*info.signal) : Json();
+  }
+  json["steps"] = run.steps.empty() ? Json() : Json(run.steps);
+  json["metadata"] = reported.metadata;
+  return json;
+}
+
+}  // namespace
+
+// None of these characters has a meaning in JSON, so wherever they
+// stand, they stand in a string.
+std::string EscapedForHtml(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char c : json) {
+    switch (c) {
+      case '<':
+        text += "\\u003c";
+        break;
+      case '>':
+        text += "\\u003e";
+        break;
+      case '&':
+        text += "\\u0026";
+        break;
+      default:
+        text += c;
+    }
+  }
+  return text;
+}
+
+std::string RenderPageJson(const Run& run, const Report& report, const PageTimeline& timeline) {
+  Json processes = Json::array();
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    processes.push_back(ProcessJson(run.processes[p], report.processes[p], timeline, p));
+  }
+  // Names of kernels may be long and many: the page has those that matter beside the report.
+  Json figures = Json::parse(RenderJson(report));
+  for (Json& process : figures["processes"]) process.erase("kernels");
+  const Json document{{"format", "gpubound.page.v1"},
+                      {"run", RunJson(run, report.run)},
+                      {"summary", SummaryJson(report)},
+                      {"report", std::move(figures)},
+                      {"notes", report.notes},
+                      {"processes", std::move(processes)},
+                      {"timeline", TimelineJson(timeline)}};
+  return EscapedForHtml(document.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace gpubound

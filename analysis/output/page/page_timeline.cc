@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows the streams of each process and fills its tracks. No state.
+#include "analysis/output/page/page_timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/base/demangle.h"
+#include "analysis/output/page/foreign_ends.h"
+#include "analysis/output/page/scope_track.h"
+#include "analysis/output/page/thinned_time.h"
+#include "analysis/processes/clock_align.h"
+#include "analysis/trace/known_graphs.h"
+#include "analysis/trace/memory_source.h"
+#include "analysis/trace/work_classes.h"
+#include "proto/given_names.h"
+
+namespace gpubound {
+namespace {
+
+constexpr double kBytesPerBucket = 7;  // of a band in which something happens all the time
+
+// Dense numbers for names; 0 for those beyond the limit.
+class NameTable {
+ public:
+  explicit NameTable(size_t most) : most_(most) { names_.push_back(kOtherNames); }
+  uint32_t IndexOf(const std::string& name) {
+    const auto known = indices_.find(name);
+    if (known != indices_.end()) return known->second;
+    if (names_.size() > most_) return 0;
+    indices_.emplace(name, static_cast<uint32_t>(names_.size()));
+    names_.push_back(name);
+    return static_cast<uint32_t>(names_.size() - 1);
+  }
+  std::vector<std::string> Take() { return std::move(names_); }
+
+ private:
+  size_t most_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, uint32_t> indices_;
+};
+
+// A scope as the timeline names it: of a wait for other processes the text is their pids.
+std::string ScopeName(const Label& label) {
+  const bool waits = label.kind == LabelKind::kLayer && label.layer == Layer::kWait;
+  const bool pids =
+      !label.text.empty() && label.text.find_first_not_of("0123456789 ") == std::string::npos;
+  return waits && pids ? "wait for " + label.text : label.text;
+}
+
+// A track while its events stream by.
+struct OpenTrack {
+  OpenTrack(TrackKind kind, std::string title, const BucketGrid& grid, DetailPlan* plan)
+      : track{}, band(grid), keeper(plan) {
+    track.kind = kind;
+    track.title = std::move(title);
+  }
+  TimelineTrack track;
+  ShareBand band;
+  EventKeeper keeper;
+};
+
+// By name of device work: a bit for each of its classes.
+using ClassBits = std::vector<uint8_t>;
+
+std::vector<uint32_t> NamesOf(const ClassBits& bits, WorkClass work_class) {
+  std::vector<uint32_t> names;
+  for (uint32_t name = 0; name < bits.size(); ++name) {
+    if ((bits[name] >> work_class & 1) != 0) names.push_back(name);
+  }
+  return names;
+}
+
+// Numbers of a process's own ids in the table of names, looked up once each.
+template <typename Rows, typename NameOf>
+std::vector<uint32_t> NumbersOf(const Rows& rows, NameTable* names, NameOf name_of) {
+  std::vector<uint32_t> numbers;
+  for (const auto& row : rows) numbers.push_back(names->IndexOf(name_of(row)));
+  return numbers;
+}
+
+uint32_t At(const std::vector<uint32_t>& numbers, uint32_t id) {
+  return id < numbers.size() ? numbers[id] : 0;
+}
+
+class ProcessTracks {
+ public:
+  ProcessTracks(const ProcessTrace& process, const ReportProcess& report, int64_t to_run_ns,
+                const BucketGrid& grid, const PageLimits& limits, NameTable* names,
+                ClassBits* name_classes, DetailPlan* plan)
+      : process_(process),
+        report_(report),
+        to_run_ns_(to_run_ns),
+        grid_(grid),
+        limits_(limits),
+        names_(names),
+        name_classes_(name_classes),
+        plan_(plan),
+        source_(SourceOf(process)) {}
+
+  void Follow() {
+    label_names_ = NumbersOf(process_.labels, names_, ScopeName);
+    FollowThreads();
+    FollowCalls();
+    FollowWork();
+  }
+
+  // Devices first, then their streams, then threads with their calls; empty ones are left out.
+  std::vector<TimelineTrack> TakeTracks(uint32_t process) {
+    std::vector<TimelineTrack> tracks;
+    const auto take = [&](std::unique_ptr<OpenTrack>* open) {
+      if (*open == nullptr) return;
+      if ((*open)->band.empty() && (*open)->keeper.seen() == 0) return;
+      TimelineTrack track = std::move((*open)->track);
+      track.process = process;
+      track.band = (*open)->band.Finish();
+      track.seen = (*open)->keeper.seen();
+      track.events = (*open)->keeper.Take();
+      tracks.push_back(std::move(track));
+    };
+    for (auto& device : devices_) take(&device);
+    for (auto& stream : streams_) take(&stream);
+    for (size_t thread = 0; thread < process_.threads.size(); ++thread) {
+      take(&threads_[thread]);
+      take(&calls_[thread]);
+    }
+    return tracks;
+  }
+
+ private:
+  std::unique_ptr<OpenTrack> Open(TrackKind kind, const std::string& title) {
+    return std::make_unique<OpenTrack>(kind, title, grid_, plan_);
+  }
+
+  std::string ThreadTitle(const ThreadTrace& thread) const {
+    const std::string name = thread.name.empty() ? "thread" : thread.name;
+    return name + " " + std::to_string(thread.tid);
+  }
+
+  void FollowThreads() {
+    ScopeTrack::Names scope_names;
+    scope_names.of_label = &label_names_;
+    for (const ReportOperation& row : report_.operations)
+      scope_names.operations.insert(row.operation);
+    for (const ReportLane& lane : report_.lanes) {
+      for (const ReportOperation& row : lane.operations)
+        scope_names.operations.insert(row.operation);
+    }
+    std::vector<std::vector<ForeignEnd>> foreign_ends = FindForeignEnds(process_, *source_);
+    for (uint32_t thread = 0; thread < process_.threads.size(); ++thread) {
+      const ThreadTrace& trace = process_.threads[thread];
+      auto track = Open(TrackKind::kThread, ThreadTitle(trace));
+      track->track.tid = trace.tid;
+      track->track.reporting = trace.tid == process_.main_tid;
+      ScopeTrack scopes(process_, trace, scope_names, to_run_ns_, &track->band, &track->keeper);
+      scopes.ExpectEnds(std::move(foreign_ends[thread]));
+      const std::unique_ptr<ThreadCursor> cursor = source_->ThreadEvents(thread);
+      for (ThreadBatch batch; cursor->Next(&batch);) scopes.Take(batch);
+      scopes.Finish(process_.span_end_ns, trace.tail_thinned);
+      track->track.thinned =
+          JoinedTo(limits_.thinned_intervals / process_.threads.size(), scopes.thinned());
+      threads_.push_back(std::move(track));
+    }
+  }
+
+  void FollowCalls() {
+    calls_.resize(process_.threads.size());
+    RecordStream<ThreadCall> stream(source_->Calls());
+    for (; stream.Peek() != nullptr; stream.Pop()) {
+      const auto& [call, thread] = *stream.Peek();
+      if (thread >= calls_.size()) continue;
+      std::unique_ptr<OpenTrack>& track = calls_[thread];
+      if (track == nullptr) {
+        track = Open(TrackKind::kCalls, "CUDA calls of " + ThreadTitle(process_.threads[thread]));
+        track->track.tid = process_.threads[thread].tid;
+      }
+      const uint32_t name = At(label_names_, Raw(call.label));
+      track->band.Add(call.start_ns + to_run_ns_, call.end_ns + to_run_ns_, name);
+      track->keeper.Add({call.start_ns + to_run_ns_, call.end_ns + to_run_ns_, name, 0});
+    }
+  }
+
+  OpenTrack& StreamTrack(StreamId id) {
+    if (Raw(id) >= streams_.size()) streams_.resize(Raw(id) + size_t{1});
+    std::unique_ptr<OpenTrack>& track = streams_[Raw(id)];
+    if (track == nullptr) {
+      const Stream& stream = process_.StreamOf(id);
+      const uint32_t ordinal = process_.DeviceOf(stream.device).info.index;
+      track = Open(TrackKind::kStream,
+                   "GPU " + std::to_string(ordinal) + " stream " + std::to_string(stream.stream));
+      track->track.ordinal = ordinal;
+    }
+    return *track;
+  }
+
+  OpenTrack& DeviceOf(StreamId id) {
+    const DeviceId device = process_.StreamOf(id).device;
+    if (Raw(device) >= devices_.size()) devices_.resize(Raw(device) + size_t{1});
+    std::unique_ptr<OpenTrack>& track = devices_[Raw(device)];
+    if (track == nullptr) {
+      const uint32_t ordinal = process_.DeviceOf(device).info.index;
+      track = Open(TrackKind::kDevice, "GPU " + std::to_string(ordinal) + " busy");
+      track->track.ordinal = ordinal;
+    }
+    return *track;
+  }
+
+  void FollowWork() {
+    const std::vector<uint32_t> work_names =
+        NumbersOf(process_.works, names_, [](const Work& work) { return Demangled(work.name); });
+    const WorkClasses classes(process_);
+    uint32_t class_names[kWorkClasses];
+    for (const WorkClass c : {kComm, kCompute, kCopy}) {
+      class_names[c] = names_->IndexOf(WorkClassName(c));
+    }
+    RecordStream<DeviceWork> stream(source_->Work());
+    for (; stream.Peek() != nullptr; stream.Pop()) {
+      const DeviceWork& work = *stream.Peek();
+      const uint32_t name = At(work_names, Raw(work.work));
+      const WorkClass work_class = classes.Of(work);
+      const uint32_t class_name = class_names[work_class];
+      if (name >= name_classes_->size()) name_classes_->resize(name + size_t{1});
+      if (name != 0) (*name_classes_)[name] |= static_cast<uint8_t>(1u << work_class);
+      const Interval time{std::max(work.start_ns, process_.span_begin_ns),
+                          std::min(work.end_ns, process_.span_end_ns)};
+      OpenTrack& track = StreamTrack(work.stream);
+      track.band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
+      track.keeper.Add({work.start_ns + to_run_ns_, work.end_ns + to_run_ns_, name, 0});
+      DeviceOf(work.stream)
+          .band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
+    }
+  }
+
+  const ProcessTrace& process_;
+  const ReportProcess& report_;
+  const int64_t to_run_ns_;  // what to add to a time of the process
+  const BucketGrid grid_;
+  const PageLimits& limits_;
+  NameTable* names_;
+  ClassBits* name_classes_;
+  DetailPlan* plan_;
+  std::shared_ptr<const EventSource> source_;
+  std::vector<uint32_t> label_names_;
+  std::vector<std::unique_ptr<OpenTrack>> devices_;  // by DeviceId
+  std::vector<std::unique_ptr<OpenTrack>> streams_;  // by StreamId
+  std::vector<std::unique_ptr<OpenTrack>> threads_;
+  std::vector<std::unique_ptr<OpenTrack>> calls_;  // by thread
+};
+
+std::vector<Interval> UnknownOf(const ProcessTrace& process, int64_t to_run_ns, size_t most) {
+  std::vector<Interval> unknown;
+  for (const UnknownInterval& interval : process.unknown) {
+    unknown.push_back({std::max(interval.start_ns, process.span_begin_ns) + to_run_ns,
+                       std::min(interval.end_ns, process.span_end_ns) + to_run_ns});
+  }
+  return JoinedTo(most, Union(std::move(unknown)));
+}
+
+std::vector<IterationPoint> PointsOf(const ReportProcess& process, int64_t offset_ns, size_t most) {
+  if (!process.iterations) return {};
+  return IterationSeries(process.iterations->every, offset_ns, most);
+}
+
+uint64_t TracksOf(const Run& run) {
+  uint64_t tracks = 1;
+  for (const ProcessTrace& process : run.processes) {
+    tracks += 2 * process.threads.size() + process.streams.size() + process.devices.size();
+  }
+  return tracks;
+}
+
+std::string ReferenceHost(const Run& run) {
+  if (run.info) return run.info->host;
+  return run.processes.empty() ? std::string() : run.processes.front().identity.host;
+}
+
+}  // namespace
+
+const char* TrackKindName(TrackKind kind) {
+  switch (kind) {
+    case TrackKind::kDevice:
+      return "device";
+    case TrackKind::kStream:
+      return "stream";
+    case TrackKind::kThread:
+      return "thread";
+    case TrackKind::kCalls:
+      return "calls";
+  }
+  return "thread";
+}
+
+PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimits& limits) {
+  PageTimeline timeline;
+  const std::vector<int64_t> aligned_ns = AlignClocks(run, ReferenceHost(run)).offset_ns;
+  int64_t begin_ns = kOpenEnded;
+  int64_t end_ns = 0;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    begin_ns = std::min(begin_ns, run.processes[p].span_begin_ns + aligned_ns[p]);
+    end_ns = std::max(end_ns, run.processes[p].span_end_ns + aligned_ns[p]);
+  }
+  if (run.processes.empty()) begin_ns = end_ns = 0;
+  timeline.span_ns = std::max<int64_t>(end_ns - begin_ns, 0);
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    timeline.offset_ns.push_back(run.processes[p].span_begin_ns + aligned_ns[p] - begin_ns);
+  }
+
+  const uint64_t tracks = TracksOf(run);
+  const auto buckets = static_cast<uint64_t>(static_cast<double>(limits.band_bytes) /
+                                             kBytesPerBucket / static_cast<double>(tracks));
+  timeline.grid =
+      GridOver(timeline.span_ns, static_cast<uint32_t>(std::clamp<uint64_t>(
+                                     buckets, limits.fewest_buckets, limits.most_buckets)));
+  const auto track_most =
+      static_cast<uint32_t>(std::max<uint64_t>(2 * limits.window_events / tracks, 50));
+  // Runs of several hosts are not compacted, so all clocks are the first one's.
+  const int64_t moved_ns = run.processes.empty() ? 0 : aligned_ns.front();
+  timeline.thinned = ThinnedTime(run.sums.get(), {begin_ns - moved_ns, end_ns - moved_ns});
+  for (Interval& thinned : timeline.thinned) {
+    thinned.begin_ns += moved_ns - begin_ns;
+    thinned.end_ns += moved_ns - begin_ns;
+  }
+  DetailPlan plan(ChooseWindows(report, timeline.offset_ns, timeline.span_ns, timeline.thinned,
+                                limits.window_events),
+                  limits.events, track_most);
+  timeline.thinned = JoinedTo(limits.thinned_intervals, timeline.thinned);
+
+  NameTable names(limits.names);
+  ClassBits name_classes;
+  std::vector<ProcessTracks> processes;
+  processes.reserve(run.processes.size());
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const int64_t to_run_ns = aligned_ns[p] - begin_ns;
+    processes.emplace_back(run.processes[p], report.processes[p], to_run_ns, timeline.grid, limits,
+                           &names, &name_classes, &plan);
+    processes.back().Follow();
+    timeline.iterations.push_back(
+        PointsOf(report.processes[p], timeline.offset_ns[p], limits.iteration_points));
+    timeline.unknown.push_back(UnknownOf(run.processes[p], to_run_ns, limits.unknown_intervals));
+  }
+  for (uint32_t p = 0; p < processes.size(); ++p) {
+    std::vector<TimelineTrack> of_process = processes[p].TakeTracks(p);
+    std::move(of_process.begin(), of_process.end(), std::back_inserter(timeline.tracks));
+  }
+  timeline.whole = plan.whole();
+  timeline.windows = plan.Kept();
+  timeline.names = names.Take();
+  timeline.comm_names = NamesOf(name_classes, kComm);
+  timeline.copy_names = NamesOf(name_classes, kCopy);
+  return timeline;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations of a process that are not those of its reporting thread, as of a learner beside
+// actors:
+//
+//   reporting thread   |[simulation ]..[simulation ]..|   rows of the process, its span
+//   lane               |....[learn             ]......|   a partition of its own, beside them
+//
+// Whatever threads share, as transitions and caused work, is booked in rows of the process even so:
+// a row may have some of it and no time (ReportOperation::other_threads_only). Pure.
+#ifndef GPUBOUND_ANALYSIS_OUTPUT_TEXT_OTHER_THREADS_H_
+#define GPUBOUND_ANALYSIS_OUTPUT_TEXT_OTHER_THREADS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/output/text/report_text.h"
+#include "analysis/report/report.h"
+
+namespace gpubound {
+
+struct LaneTime {
+  std::string operation;
+  int64_t wall_ns = 0;  // in all lanes
+};
+
+// What is open in lanes of |process|, longest first. None where the report has no lanes.
+std::vector<LaneTime> LaneTimes(const ReportProcess& process);
+
+// "On 2 other threads, not in the table: learn 1.20 s, ... (--by thread).", as lines; empty where
+// no other thread has an operation.
+std::string OtherThreadsSentence(const ReportProcess& process, const TextOptions& options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_OUTPUT_TEXT_OTHER_THREADS_H_

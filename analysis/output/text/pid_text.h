@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What people are told a process by: its pid, and with several hosts, as of ranks in containers
+// which all have one pid, its host too. Pure.
+#ifndef GPUBOUND_ANALYSIS_OUTPUT_TEXT_PID_TEXT_H_
+#define GPUBOUND_ANALYSIS_OUTPUT_TEXT_PID_TEXT_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "analysis/base/short_name.h"
+#include "analysis/base/text_table.h"
+
+namespace gpubound {
+
+class PidText {
+ public:
+  // |processes|: of a run; each has a |host|.
+  template <typename Processes>
+  PidText(const Processes& processes, bool unicode) : unicode_(unicode) {
+    several_hosts_ = std::any_of(processes.begin(), processes.end(), [&](const auto& process) {
+      return process.host != processes.front().host;
+    });
+  }
+
+  // "4711", or "4711 on node1".
+  std::string Of(int64_t pid, const std::string& host) const {
+    const std::string text = std::to_string(pid);
+    if (!several_hosts_) return text;
+    return text + " on " + ShortName(EscapeName(host), kLongestHost, unicode_);
+  }
+
+  // "4711 on GPU 0", or "4711 on node1, GPU 0".
+  std::string With(int64_t pid, const std::string& host, const std::string& device) const {
+    return Of(pid, host) + (several_hosts_ ? ", " : " on ") + device;
+  }
+
+ private:
+  static constexpr int kLongestHost = 24;  // beside the figures of a table
+  bool several_hosts_ = false;
+  bool unicode_ = false;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_OUTPUT_TEXT_PID_TEXT_H_

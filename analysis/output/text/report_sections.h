@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sections of the text report beside the breakdown tables: iterations, idle causes, gaps, lanes and
+// devices. Each is empty where there is nothing to say, and ends in a newline otherwise. Pure.
+#ifndef GPUBOUND_ANALYSIS_OUTPUT_TEXT_REPORT_SECTIONS_H_
+#define GPUBOUND_ANALYSIS_OUTPUT_TEXT_REPORT_SECTIONS_H_
+
+#include <string>
+
+#include "analysis/output/text/report_text.h"
+#include "analysis/report/report.h"
+
+namespace gpubound {
+
+// Whether an interpreter of Python ran in |process|.
+bool RunsPython(const ReportProcess& process);
+
+// What a user calls the causes of analysis/trace/idle_cause.h; |python|: such an interpreter ran.
+std::string CauseText(const std::string& cause, bool python);
+
+// What the GPU's work was, what the headline is about where that is not the whole span, and what a
+// faster GPU would save.
+std::string HeadlineScope(const Report& report, const TextOptions& options);
+
+// How long the run took, corrected or why not, and how long it will take where it told how far it
+// had come.
+std::string WallTimeLine(const Report& report, const TextOptions& options);
+
+// What it ran on. Not wrapped, and without a newline.
+std::string DeviceLine(const Report& report);
+
+// One sentence each, shorter where neither --full nor tables are asked for.
+std::string IdleSentence(const Report& report, const ReportProcess& process,
+                         const TextOptions& options);
+std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options);
+std::string IterationSentence(const ReportProcess& process, const TextOptions& options);
+
+// Tables.
+std::string IterationTables(const ReportProcess& process, const TextOptions& options);
+std::string GapTable(const Report& report, const ReportProcess& process,
+                     const TextOptions& options);
+std::string LaneTables(const ReportProcess& process, const TextOptions& options);
+std::string DeviceTables(const Report& report, const TextOptions& options);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_OUTPUT_TEXT_REPORT_SECTIONS_H_

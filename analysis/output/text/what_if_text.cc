@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Predictions in words and tables. No state.
+#include "analysis/output/text/what_if_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/base/short_name.h"
+#include "analysis/base/text_table.h"
+#include "analysis/output/text/path_text.h"
+#include "analysis/report/main_process.h"
+#include "analysis/report/simulated_mark.h"
+
+namespace gpubound {
+namespace {
+
+// What is to be known of graphs that the prediction rests on; empty without any.
+std::string CaptureText(const WhatIfReport& report) {
+  if (report.captures == 0) {
+    return report.asks_for_graphs
+               ? "No launch lies in what is to be captured, so that there is nothing to change."
+               : "";
+  }
+  if (report.captures_broken == 0) {
+    return FormatCount(report.captures) +
+           " graphs; no call that was recorded forbids their capture.";
+  }
+  return FormatCount(report.captures_broken) + " of " + FormatCount(report.captures) +
+         " graphs could not be captured as the program is: behind a wait for the GPU or an "
+         "allocation more work is launched. The prediction has all of it in the graph.";
+}
+
+}  // namespace
+
+std::string FormatRatio(const SpanRatio& ratio) {
+  constexpr double kSteps = 100;  // to 1, as printed
+  constexpr double kExact = 1e-9;
+  std::array<char, 96> text;
+  std::snprintf(text.data(), text.size(), "%.2f x [%.2f, %.2f]", ratio.part,
+                std::floor(ratio.low * kSteps + kExact) / kSteps,
+                std::ceil(ratio.high * kSteps - kExact) / kSteps);
+  return text.data();
+}
+
+std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode) {
+  const ReportRun& before = report.before.run;
+  const ReportRun& after = report.after.run;
+  const double ratio =
+      report.predicted_span_ns > 0
+          ? static_cast<double>(report.span_ns) / static_cast<double>(report.predicted_span_ns)
+          : 0;
+  char speed[32];
+  std::snprintf(speed, sizeof(speed), "%.3g times as fast", ratio);
+  const bool as_fast = std::string_view(speed).starts_with("1 ");
+  const std::string mark = SimulatedMark(report.before);
+  std::string text = mark.empty() ? "" : Wrap(mark, width, 2);
+  TextOptions options;
+  options.unicode = unicode;
+  const std::string owner = OnlyLaunches(report.before) ? OwnerText(report.before, options) : "";
+  text += Wrap("Predicted span" + owner + " " + FormatTime(report.predicted_span_ns) +
+                   " instead of " + FormatTime(report.span_ns) + ", " +
+                   (as_fast ? "as fast" : speed) + " (" + FormatRatio(report.ratio) +
+                   " the time); GPU busy " + FormatShare(after.gpu_busy_share) + " instead of " +
+                   FormatShare(before.gpu_busy_share) + ".",
+               width, 2);
+  if (std::string why = EscapeName(report.not_corrected); !why.empty()) {
+    if (why.ends_with('.')) why.pop_back();
+    text +=
+        Wrap("What the profiler cost is in these times: not corrected for profiling (" + why + ").",
+             width, 2);
+  }
+  if (const std::string graphs = CaptureText(report); !graphs.empty()) {
+    text += Wrap(graphs, width, 2);
+  }
+  const ReportProcess* const was = ToldProcess(report.before);
+  if (was != nullptr) {
+    const ReportProcess* const is =
+        &report.after.processes[static_cast<size_t>(was - report.before.processes.data())];
+    TextTable table({"Operation", "wall", "predicted", "GPU busy", "predicted"});
+    for (const ReportOperation& row : was->operations) {
+      if (row.other_threads_only) continue;
+      const auto now = std::find_if(
+          is->operations.begin(), is->operations.end(),
+          [&row](const ReportOperation& other) { return other.operation == row.operation; });
+      const ReportOperation none;
+      const ReportOperation& then = now == is->operations.end() ? none : *now;
+      table.AddRow({ShownName(row.operation), FormatTime(row.wall_ns), FormatTime(then.wall_ns),
+                    FormatTime(row.gpu_busy_ns), FormatTime(then.gpu_busy_ns)});
+    }
+    text += "\n" + table.Render(width, 0, unicode);
+  }
+  TextTable curves({"Time of", "x 2", "as it is", "x 0.5", "x 0.25", "x 0"});
+  for (const SpeedCurve& curve : report.curves) {
+    std::vector<std::string> cells{EscapeName(curve.part)};
+    for (const SpeedPoint& point : curve.points) cells.push_back(FormatTime(point.wall_ns));
+    curves.AddRow(std::move(cells));
+  }
+  return text + "\nSpan" + (owner.empty() ? " of the run" : owner) +
+         " with the time of one more part multiplied\n" + curves.Render(width, 0, unicode);
+}
+
+}  // namespace gpubound

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Offsets between hosts from what each says about its own two clocks, and from what they did
+// together. No state.
+#include "analysis/processes/clock_align.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include "analysis/processes/clock_bounds.h"
+
+namespace gpubound {
+namespace {
+
+// CLOCK_REALTIME minus CLOCK_MONOTONIC of a process's host, from its first clock sample.
+std::optional<int64_t> RealtimeOffset(const ProcessTrace& process) {
+  if (process.clock_samples.empty()) return std::nullopt;
+  const ClockSample& sample = process.clock_samples.front();
+  return sample.realtime_ns - sample.monotonic_ns;
+}
+
+std::optional<int64_t> RealtimeOffset(const Run& run, const std::string& host) {
+  for (const ProcessTrace& process : run.processes) {
+    if (process.identity.host != host) continue;
+    if (const std::optional<int64_t> offset = RealtimeOffset(process)) return offset;
+  }
+  // A launcher all of whose processes are on other hosts has told its clocks too.
+  if (!run.info || run.info->host != host) return std::nullopt;
+  if (run.info->start_realtime_ns == 0 || run.info->start_monotonic_ns == 0) return std::nullopt;
+  return run.info->start_realtime_ns - run.info->start_monotonic_ns;
+}
+
+// Times of kernels are brought to the host's clock to within that.
+constexpr int64_t kSlackNs = 5'000'000;
+// What contradicting collectives still prove.
+constexpr int64_t kSurelyNs = 1'000'000'000;
+
+int64_t OffsetIn(const std::map<std::string, int64_t>& offsets, const std::string& host) {
+  const auto found = offsets.find(host);
+  return found == offsets.end() ? 0 : found->second;
+}
+
+// The offset of a host of which collectives know |bounds|, by its CLOCK_REALTIME |wall_ns| where
+// that is known.
+int64_t SetRight(const OffsetBounds& bounds, std::optional<int64_t> wall_ns, BoundedHost* host) {
+  const bool agree = bounds.low_ns <= bounds.high_ns;
+  const int64_t slack_ns = agree ? kSlackNs : kSurelyNs;
+  const auto [low_ns, high_ns] = std::minmax(bounds.low_ns, bounds.high_ns);
+  host->collectives = bounds.collectives;
+  if (wall_ns && *wall_ns >= low_ns - slack_ns && *wall_ns <= high_ns + slack_ns) {
+    host->error_ns = std::max(std::abs(*wall_ns - low_ns), std::abs(*wall_ns - high_ns));
+    return *wall_ns;
+  }
+  host->error_ns = (high_ns - low_ns) / 2;
+  host->ahead_ns = wall_ns ? *wall_ns - bounds.middle_ns() : 0;
+  return bounds.middle_ns();
+}
+
+// What starting and ending processes on other machines takes.
+constexpr int64_t kTolerableNs = 5'000'000'000;
+
+}  // namespace
+
+ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
+  ClockAlignment alignment;
+  if (run.recorded_offsets_ns) {
+    for (const ProcessTrace& process : run.processes) {
+      alignment.offset_ns.push_back(OffsetIn(*run.recorded_offsets_ns, process.identity.host) -
+                                    OffsetIn(*run.recorded_offsets_ns, reference_host));
+    }
+    return alignment;
+  }
+  const std::optional<int64_t> reference = RealtimeOffset(run, reference_host);
+  std::map<std::string, int64_t> offsets = {{reference_host, 0}};
+  std::map<std::string, OffsetBounds> bounds;
+  for (const ProcessTrace& process : run.processes) {
+    const std::string& host = process.identity.host;
+    const auto [known, is_new] = offsets.try_emplace(host, 0);
+    if (is_new) {
+      // Of a run of which sums are kept, what the sums hold was aligned without.
+      if (offsets.size() == 2 && run.sums == nullptr) bounds = BoundClocks(run, reference_host);
+      const std::optional<int64_t> own = RealtimeOffset(run, host);
+      std::optional<int64_t> wall_ns;
+      if (own && reference) wall_ns = *own - *reference;
+      if (const auto told = bounds.find(host); told != bounds.end()) {
+        BoundedHost& bounded = alignment.bounded_hosts.emplace_back();
+        bounded.host = host;
+        known->second = SetRight(told->second, wall_ns, &bounded);
+      } else {
+        known->second = wall_ns.value_or(0);
+        alignment.unbounded_hosts.push_back(host);
+      }
+    }
+    alignment.offset_ns.push_back(known->second);
+  }
+  return alignment;
+}
+
+int64_t RealtimeShift(const Run& run, const std::string& host, const std::string& reference_host) {
+  if (host == reference_host) return 0;
+  if (run.recorded_offsets_ns) {
+    return OffsetIn(*run.recorded_offsets_ns, host) -
+           OffsetIn(*run.recorded_offsets_ns, reference_host);
+  }
+  const std::optional<int64_t> own = RealtimeOffset(run, host);
+  const std::optional<int64_t> reference = RealtimeOffset(run, reference_host);
+  return own && reference ? *own - *reference : 0;
+}
+
+std::vector<HostOutside> HostsOutside(const Run& run, const ClockAlignment& clocks,
+                                      const Interval& span) {
+  std::map<std::string, int64_t> furthest;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    const int64_t offset_ns = clocks.offset_ns[p];
+    int64_t& outside_ns = furthest[process.identity.host];
+    outside_ns = std::max({outside_ns, span.begin_ns - (process.span_begin_ns + offset_ns),
+                           process.span_end_ns + offset_ns - span.end_ns});
+  }
+  std::vector<HostOutside> hosts;
+  for (const auto& [host, ns] : furthest) {
+    const bool aligned = std::find(clocks.unbounded_hosts.begin(), clocks.unbounded_hosts.end(),
+                                   host) != clocks.unbounded_hosts.end();
+    if (aligned && ns > kTolerableNs) hosts.push_back({host, ns});
+  }
+  return hosts;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Brings the timelines of several hosts together. Processes of one host share CLOCK_MONOTONIC and
+// need nothing. Pure but for reading the sources.
+#ifndef GPUBOUND_ANALYSIS_PROCESSES_CLOCK_ALIGN_H_
+#define GPUBOUND_ANALYSIS_PROCESSES_CLOCK_ALIGN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/base/interval.h"
+#include "analysis/trace/run.h"
+
+namespace gpubound {
+
+// A host whose clock collectives with the reference host tell.
+struct BoundedHost {
+  std::string host;
+  int64_t error_ns = 0;  // of the alignment, at most
+  int64_t ahead_ns = 0;  // by so much its CLOCK_REALTIME was off, and was set right; else 0
+  uint64_t collectives = 0;
+};
+
+struct ClockAlignment {
+  // For each process of the run: trace time of the reference host minus its own.
+  std::vector<int64_t> offset_ns;
+  // Hosts whose clocks were taken to agree in CLOCK_REALTIME, for lack of anything better: the
+  // error is that of the hosts' time service and is not known.
+  std::vector<std::string> unbounded_hosts;
+  std::vector<BoundedHost> bounded_hosts;
+};
+
+// Aligns every process to |reference_host|: by the hosts' CLOCK_REALTIME, unless their collectives
+// prove it wrong. Reads the device work of runs of several hosts.
+ClockAlignment AlignClocks(const Run& run, const std::string& reference_host);
+
+// What brings trace times of |host| to |reference_host| by what is known without reading any
+// events: the CLOCK_REALTIME of both, or what the run's sums were aligned by. 0 where one is not
+// known.
+int64_t RealtimeShift(const Run& run, const std::string& host, const std::string& reference_host);
+
+// A host of which processes lie further outside the run's span than any launcher explains: its
+// clock is off, or they outlived the run.
+struct HostOutside {
+  std::string host;
+  int64_t ns = 0;
+};
+
+// |span|: of the run, in trace time of the reference host.
+std::vector<HostOutside> HostsOutside(const Run& run, const ClockAlignment& clocks,
+                                      const Interval& span);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_PROCESSES_CLOCK_ALIGN_H_

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tells apart the groups of ranks that run collectives of one name, from the kernels alone: CUPTI
+// names no communicator. A lane is a stream of a rank; a communicator has one lane on each of its
+// ranks. Each of its kernels meets one on all its other lanes, since nobody leaves a collective
+// before everybody has entered. Lanes of other communicators are met now and then, by chance:
+//
+//   rank 0   |===a===|    |=====a=====|         a meets b each time: together
+//   rank 1     |==b==|        |===b===|         a meets c once of twice, b likewise: apart
+//   rank 2         |==c==|                |=c=|
+//
+// Groups that run in step all the time cannot be told apart, and need not be: who entered last is
+// then nearly the same for both. One object, one caller.
+#ifndef GPUBOUND_ANALYSIS_PROCESSES_COMMUNICATORS_H_
+#define GPUBOUND_ANALYSIS_PROCESSES_COMMUNICATORS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/base/interval.h"
+
+namespace gpubound {
+
+class Communicators {
+ public:
+  // Of fewer kernels nothing is concluded.
+  static constexpr uint64_t kFewest = 16;
+
+  // A kernel |name| of |lane|, which is one of |rank|'s. Times never decrease between calls.
+  void Add(const std::string& name, size_t lane, size_t rank, const Interval& time);
+  // Nothing is added any more. Before Group().
+  void Finish();
+
+  // The group in which |lane| runs kernels |name|: two lanes in different groups never run the same
+  // collective. kAny: nothing is known of it, it may be in any.
+  static constexpr size_t kAny = ~size_t{0};
+  size_t Group(const std::string& name, size_t lane) const;
+
+ private:
+  struct Running {
+    size_t lane;
+    size_t rank;
+    int64_t end_ns;
+    std::vector<size_t> met;  // lanes of other ranks, each once
+  };
+  struct OfName {
+    std::vector<Running> running;
+    std::map<size_t, uint64_t> kernels;                 // by lane
+    std::map<std::pair<size_t, size_t>, uint64_t> met;  // kernels of the first that met the second
+    std::map<size_t, size_t> groups;                    // by lane; of lanes that have others
+  };
+  static void Close(const Running& kernel, OfName* of);
+  static bool AreTogether(const OfName& of, size_t a, size_t b);
+  static void FindGroups(OfName* of);
+
+  std::unordered_map<std::string, OfName> names_;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_PROCESSES_COMMUNICATORS_H_

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waits across processes. No state.
+#include "analysis/processes/run_waits.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analysis/base/strong_components.h"
+#include "analysis/segments/run_sums.h"
+#include "analysis/trace/memory_source.h"
+#include "analysis/trace/thread_scan.h"
+
+namespace gpubound {
+namespace {
+
+bool SameHost(const ProcessTrace& a, const ProcessTrace& b) {
+  return a.identity.host == b.identity.host;
+}
+
+// Whether an event of |process| opens a label that |wanted| says yes to.
+template <typename Wanted>
+bool OpensOne(const ProcessTrace& process, Wanted wanted) {
+  std::vector<bool> labels;
+  for (const Label& label : process.labels) labels.push_back(wanted(label));
+  if (std::find(labels.begin(), labels.end(), true) == labels.end()) return false;
+  return OpensAny(process, *SourceOf(process), labels);
+}
+
+// Pids that a label of |waiter| names.
+std::set<int64_t> PidsAwaitedBy(const ProcessTrace& waiter) {
+  std::set<int64_t> awaited;
+  for (const Label& label : waiter.labels) {
+    const std::vector<int64_t> pids = AwaitedPids(label);
+    awaited.insert(pids.begin(), pids.end());
+  }
+  return awaited;
+}
+
+}  // namespace
+
+std::vector<ProcessNature> NaturesOf(const Run& run) {
+  std::vector<ProcessNature> natures(run.processes.size());
+  std::set<std::pair<std::string, int64_t>> awaited;
+  for (const ProcessTrace& process : run.processes) {
+    for (const int64_t pid : PidsAwaitedBy(process)) awaited.insert({process.identity.host, pid});
+  }
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    if (!awaited.contains({process.identity.host, process.identity.pid})) continue;
+    const ProcessSums* before = run.sums == nullptr ? nullptr : run.sums->Of(process.identity);
+    natures[p].opens_operations =
+        (before != nullptr && before->opens_operations) ||
+        OpensOne(process, [](const Label& label) { return label.kind == LabelKind::kOperation; });
+    natures[p].simulates =
+        (before != nullptr && before->simulates) || OpensOne(process, IsSimulation);
+  }
+  return natures;
+}
+
+std::vector<Peer> PeersOf(const Run& run, const std::vector<ProcessNature>& natures,
+                          size_t process) {
+  const ProcessTrace& own = run.processes[process];
+  std::map<int64_t, bool> simulates;  // exec in place: one pid, several processes
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& other = run.processes[p];
+    if (!SameHost(own, other) || other.identity.pid == own.identity.pid) continue;
+    simulates[other.identity.pid] |= natures[p].simulates;
+  }
+  std::vector<Peer> peers;
+  for (const auto& [pid, does] : simulates) peers.push_back({{pid}, does});
+  std::set<std::vector<int64_t>> groups;
+  for (const Label& label : own.labels) {
+    std::vector<int64_t> pids = AwaitedPids(label);
+    std::erase_if(pids, [&simulates](int64_t pid) { return !simulates.contains(pid); });
+    if (pids.size() > 1) groups.insert(std::move(pids));
+  }
+  for (const std::vector<int64_t>& group : groups) {
+    const bool any = std::any_of(group.begin(), group.end(),
+                                 [&simulates](int64_t pid) { return simulates.at(pid); });
+    peers.push_back({group, any});
+  }
+  return peers;
+}
+
+std::vector<std::vector<WaitCircle>> AnalysisRounds(const Run& run,
+                                                    const std::vector<ProcessNature>& natures) {
+  const size_t count = run.processes.size();
+  std::vector<std::vector<size_t>> waiters(count);
+  for (size_t other = 0; other < count; ++other) {
+    const std::set<int64_t> awaited = PidsAwaitedBy(run.processes[other]);
+    for (size_t p = 0; p < count && !awaited.empty(); ++p) {
+      if (natures[p].opens_operations || !SameHost(run.processes[p], run.processes[other]))
+        continue;
+      const int64_t pid = run.processes[p].identity.pid;
+      if (pid == run.processes[other].identity.pid)
+        continue;  // a process, and what exec made of it
+      if (awaited.contains(pid)) waiters[p].push_back(other);
+    }
+  }
+  const std::vector<size_t> circle_of = StrongComponents(waiters);
+  std::vector<WaitCircle> circles(count);
+  for (size_t p = 0; p < count; ++p) circles[circle_of[p]].push_back(p);
+  std::vector<size_t> round_of(count);  // by circle; those of its waiters are known before
+  std::vector<std::vector<WaitCircle>> rounds;
+  for (size_t circle = 0; circle < count && !circles[circle].empty(); ++circle) {
+    size_t round = 0;
+    for (const size_t p : circles[circle]) {
+      for (const size_t waiter : waiters[p]) {
+        if (circle_of[waiter] != circle) round = std::max(round, round_of[circle_of[waiter]] + 1);
+      }
+    }
+    round_of[circle] = round;
+    if (rounds.size() <= round) rounds.resize(round + 1);
+    rounds[round].push_back(std::move(circles[circle]));
+  }
+  return rounds;
+}
+
+}  // namespace gpubound

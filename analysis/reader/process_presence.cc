@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks the kernel. No state.
+#include "analysis/reader/process_presence.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace gpubound {
+namespace {
+
+// The system's clock may have been set since the process began, by less than this.
+constexpr int64_t kClockSlackNs = 60'000'000'000;
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+int64_t ReadClock(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * kSecondNs + now.tv_nsec;
+}
+
+struct KernelState {
+  char state = 0;  // a letter; of the main thread, which may end before the others
+  int64_t threads = 0;
+  int64_t start_realtime_ns = 0;
+};
+
+// From /proc/PID/stat, whose second field is a name in parentheses that may hold anything.
+std::optional<KernelState> StateOf(int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line, '\0');
+  const size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream words(line.substr(name_end + 1));
+  KernelState process;
+  std::string skipped;
+  words >> process.state;
+  for (int field = 4; field < 20; ++field) words >> skipped;
+  int64_t start_ticks = 0;
+  if (!(words >> process.threads >> skipped >> start_ticks)) return std::nullopt;
+  const int64_t start_ns = start_ticks * (kSecondNs / sysconf(_SC_CLK_TCK));
+  process.start_realtime_ns = RealtimeNow() - ReadClock(CLOCK_BOOTTIME) + start_ns;
+  return process;
+}
+
+}  // namespace
+
+int64_t RealtimeNow() { return ReadClock(CLOCK_REALTIME); }
+
+Presence PresenceOf(const ProcessIdentity& identity) {
+  char host[256] = {};
+  if (gethostname(host, sizeof(host) - 1) != 0 || identity.host != host) {
+    return Presence::kElsewhere;
+  }
+  const bool there = kill(static_cast<pid_t>(identity.pid), 0) == 0 || errno == EPERM;
+  if (!there) return Presence::kGone;
+  const std::optional<KernelState> process = StateOf(identity.pid);
+  if (!process) return Presence::kThere;  // as far as can be seen
+  const bool dead = (process->state == 'Z' || process->state == 'X') && process->threads <= 1;
+  const bool another = process->start_realtime_ns > identity.start_realtime_ns + kClockSlackNs;
+  return dead || another ? Presence::kGone : Presence::kThere;
+}
+
+bool HasEnded(Presence presence, const LastSeen& seen) {
+  const bool quiet = seen.age_ns && *seen.age_ns >= kQuietNs;
+  switch (presence) {
+    case Presence::kThere:
+      break;
+    case Presence::kGone:
+      return seen.run_over || quiet;
+    case Presence::kElsewhere:
+      return seen.run_over && quiet;
+  }
+  return false;
+}
+
+}  // namespace gpubound

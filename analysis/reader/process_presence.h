@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a recorded process is still there, as far as this machine can tell. No state.
+#ifndef GPUBOUND_ANALYSIS_READER_PROCESS_PRESENCE_H_
+#define GPUBOUND_ANALYSIS_READER_PROCESS_PRESENCE_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "analysis/trace/run.h"
+
+namespace gpubound {
+
+enum class Presence : uint8_t {
+  kThere,
+  kGone,       // or not visible from here, in a container that shares the host's name
+  kElsewhere,  // on another host
+};
+
+// A process that has got the pid since, or one that is dead and not waited for, is not it.
+Presence PresenceOf(const ProcessIdentity& identity);
+
+// What else tells whether a process that did not close its trace has ended. A recorder writes every
+// second, so that one that has just written is there, whatever can be seen of it from here.
+struct LastSeen {
+  bool run_over = false;          // the launcher saw the run end
+  std::optional<int64_t> age_ns;  // of its newest record, by the clock of who looks
+};
+inline constexpr int64_t kQuietNs = 3'000'000'000;  // longer than a recorder is ever silent
+
+bool HasEnded(Presence presence, const LastSeen& seen);
+
+// CLOCK_REALTIME.
+int64_t RealtimeNow();
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_READER_PROCESS_PRESENCE_H_

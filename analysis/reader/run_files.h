@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds and opens the files of a run, whose processes may be writing, or ending, at that very time:
+//
+//   a process:  commits to the database | frees pages of the mapping | ... | commits its end |
+//               removes the mapping
+//   the reader: lists | opens mappings | lists | opens databases
+//
+// So what a mapping does not hold any more is in the database that is opened after it, and whose
+// mapping has gone has its end there. No state.
+#ifndef GPUBOUND_ANALYSIS_READER_RUN_FILES_H_
+#define GPUBOUND_ANALYSIS_READER_RUN_FILES_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/base/status.h"
+#include "analysis/reader/process_files.h"
+#include "analysis/segments/trace_file_name.h"
+
+namespace gpubound {
+
+struct RunFiles {
+  std::vector<TraceFileName> names;  // of all files that are there
+  std::vector<std::pair<TraceFileName, Error>> unreadable;
+  GroupedFiles grouped;
+  bool has_run_json = false;
+};
+
+// An error where |path| is no folder of a run. |meanwhile|: what happens between listing and
+// opening, in tests.
+Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void()>& meanwhile = {});
+
+// The databases of the process |identity| of the run in |folder| as they are now; absent where none
+// can be read.
+std::optional<ProcessFiles> FilesOf(const std::string& folder, const ProcessIdentity& identity);
+
+// The same, where it has closed its
+// trace since |files| were opened: their mapping is gone. Absent where it has not.
+std::optional<ProcessFiles> FilesIfClosedMeanwhile(const std::string& folder,
+                                                   const ProcessIdentity& identity,
+                                                   const ProcessFiles& files);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_READER_RUN_FILES_H_

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The replayed times of recent API calls, found by correlation id when their device work begins.
+// CUPTI counts ids up by one for each call, so the low bits of an id are its place: a newer call
+// replaces one that is a whole table older. One object, one thread.
+#ifndef GPUBOUND_ANALYSIS_REPLAY_LAUNCH_TABLE_H_
+#define GPUBOUND_ANALYSIS_REPLAY_LAUNCH_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "analysis/replay/replay_moment.h"
+#include "analysis/trace/run.h"
+
+namespace gpubound {
+
+struct LaunchEntry {
+  uint32_t correlation = 0;  // 0: empty
+  uint32_t thread = 0;
+  LabelId label{};
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  Moment begun;
+  Moment ended;  // exists once the call has ended
+  // The call's own work, as far as it has begun: the end that was recorded last.
+  int64_t work_end_ns = INT64_MIN;
+  Moment work_done;
+  uint32_t works = 0;
+  uint32_t operation = 0;    // under which it was called
+  uint32_t merged_into = 0;  // correlation of the graph launch that a what-if puts in its place
+};
+
+class LaunchTable {
+ public:
+  LaunchTable() : entries_(kFirstSize) {}
+
+  // Called in order of begin. Of nested calls with one id, a runtime function and the driver
+  // function inside it, the outermost counts: null for the inner one. Valid until the next Add.
+  LaunchEntry* Add(uint32_t thread, const ApiCall& call) {
+    if (call.correlation == 0) return nullptr;
+    if (++added_ == entries_.size() && added_ < kLargestSize) Grow();
+    LaunchEntry& entry = At(call.correlation);
+    if (entry.correlation == call.correlation && entry.thread == thread &&
+        entry.start_ns <= call.start_ns && call.end_ns <= entry.end_ns) {
+      return nullptr;
+    }
+    entry = {};
+    entry.correlation = call.correlation;
+    entry.thread = thread;
+    entry.label = call.label;
+    entry.start_ns = call.start_ns;
+    entry.end_ns = call.end_ns;
+    return &entry;
+  }
+
+  // Null where no such call is remembered. Valid until the next Add.
+  LaunchEntry* Find(uint32_t correlation) {
+    if (correlation == 0) return nullptr;
+    LaunchEntry& entry = At(correlation);
+    return entry.correlation == correlation ? &entry : nullptr;
+  }
+
+ private:
+  static constexpr size_t kFirstSize = 256;
+  // Launch queues hold about a thousand entries per stream; 160 bytes each.
+  static constexpr size_t kLargestSize = size_t{1} << 17;
+
+  LaunchEntry& At(uint32_t correlation) { return entries_[correlation & (entries_.size() - 1)]; }
+
+  void Grow() {
+    std::vector<LaunchEntry> old = std::exchange(entries_, {});
+    entries_.resize(old.size() * 4);
+    for (const LaunchEntry& entry : old) {
+      if (entry.correlation != 0) At(entry.correlation) = entry;
+    }
+  }
+
+  std::vector<LaunchEntry> entries_;  // a power of two
+  size_t added_ = 0;
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPLAY_LAUNCH_TABLE_H_

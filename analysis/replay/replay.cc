@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Advances the processes of a run in step. No state.
+#include "analysis/replay/replay.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/base/spill_file.h"
+#include "analysis/processes/clock_align.h"
+#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_waits.h"
+#include "analysis/replay/critical_path.h"
+#include "analysis/replay/replay_peers.h"
+#include "analysis/replay/replay_process.h"
+#include "analysis/trace/memory_source.h"
+
+namespace gpubound {
+namespace {
+
+// From the step that ends a recording to the end that all processes are told.
+constexpr int64_t kSameInstantNs = 1'000'000;
+
+// Everything of |process| but its events.
+ProcessTrace WithoutEvents(const ProcessTrace& process) {
+  ProcessTrace copy;
+  copy.identity = process.identity;
+  copy.parent_pid = process.parent_pid;
+  copy.name = process.name;
+  copy.command = process.command;
+  copy.version = process.version;
+  copy.device_kind = process.device_kind;
+  copy.main_tid = process.main_tid;
+  copy.reporting_tid = process.reporting_tid;
+  copy.python = process.python;
+  copy.before_span_ns = process.before_span_ns;
+  copy.span_end = process.span_end;
+  copy.steps = process.steps;
+  copy.end_how = process.end_how;
+  copy.begin_is_known = process.begin_is_known;
+  copy.device_work_lost = process.device_work_lost;
+  copy.nvml_unavailable = process.nvml_unavailable;
+  copy.queries_not_counted = process.queries_not_counted;
+  copy.in_run_calibration = process.in_run_calibration;
+  copy.labels = process.labels;
+  for (const ThreadTrace& thread : process.threads) {
+    ThreadTrace& added = copy.threads.emplace_back();
+    added.ordinal = thread.ordinal;
+    added.tid = thread.tid;
+    added.name = thread.name;
+  }
+  copy.devices = process.devices;
+  copy.contexts = process.contexts;
+  copy.streams = process.streams;
+  copy.works = process.works;
+  copy.graph_nodes = process.graph_nodes;
+  copy.clock_samples = process.clock_samples;
+  copy.device_clients = process.device_clients;
+  copy.utilization = process.utilization;
+  copy.process_tree = process.process_tree;
+  copy.notes = process.notes;
+  copy.lost_scopes = process.lost_scopes;  // by thread: when does not matter
+  copy.ledger = process.ledger;
+  return copy;
+}
+
+std::map<std::string, int64_t> HostOffsets(const Run& run) {
+  std::map<std::string, int64_t> offsets;
+  if (run.processes.empty()) return offsets;
+  const std::string& reference = run.processes.front().identity.host;
+  const ClockAlignment clocks = AlignClocks(run, reference);
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    offsets[run.processes[p].identity.host] = clocks.offset_ns[p];
+  }
+  if (run.info) {
+    offsets.try_emplace(run.info->host, RealtimeShift(run, run.info->host, reference));
+  }
+  return offsets;
+}
+
+class RunReplay {
+ public:
+  RunReplay(const Run& run, const ReplayOptions& options)
+      : run_(run), options_(options), natures_(NaturesOf(run)), peers_(run) {
+    int64_t origin_ns = kOpenEnded;
+    for (const ProcessTrace& process : run.processes) {
+      origin_ns = std::min(origin_ns, process.span_begin_ns);
+    }
+    origin_ns_ = origin_ns;
+    if (options.critical_path_of) {
+      path_ = std::make_unique<PathLog>(SpillFolder());
+    }
+    for (size_t p = 0; p < run.processes.size(); ++p) AddRoles(p);
+    some_inherit_ = std::any_of(replays_.begin(), replays_.end(),
+                                [](const Entry& entry) { return !entry.opens_operations; });
+    for (size_t p = 0; p < run.processes.size(); ++p) {
+      AddProcess(p, origin_ns);
+      AwaitTurn(p);
+    }
+  }
+
+  Result<ReplayedRun> Execute() {
+    while (!turns_.empty()) {
+      const size_t next = turns_.top().second;
+      turns_.pop();
+      Entry& entry = replays_[next];
+      if (!entry.begun) {
+        Begin(next);
+      } else {
+        entry.replay->RunUntil(turns_.empty() ? kOpenEnded : turns_.top().first);
+      }
+      AwaitTurn(next);
+    }
+    return Finish();
+  }
+
+ private:
+  struct Entry {
+    std::vector<Peer> peers;
+    std::shared_ptr<const EventSource> source;
+    std::unique_ptr<LabelRoles> roles;
+    std::shared_ptr<RetimedSource> output;
+    std::unique_ptr<ProcessReplay> replay;
+    size_t first_part = 0;  // of the critical path
+    bool opens_operations = false;
+    bool begun = false;
+  };
+
+  void AddRoles(size_t p) {
+    const ProcessTrace& process = run_.processes[p];
+    Entry& entry = replays_.emplace_back();
+    entry.peers = PeersOf(run_, natures_, p);
+    entry.source = SourceOf(process);
+    entry.opens_operations = OpensOperations(process, *entry.source);
+    SetRoles(p, {});
+    const std::vector<std::string>& names = entry.roles->operations();
+    operations_.insert(names.begin() + 1, names.end());  // but for (no operation)
+  }
+
+  // |operations|: names that it may come to need beside its own.
+  void SetRoles(size_t p, std::vector<std::string> operations) {
+    Entry& entry = replays_[p];
+    LabelRoles::Input roles;
+    roles.promoted = &options_.operations;
+    roles.annotations_serve = !entry.opens_operations;
+    roles.peers = &entry.peers;
+    roles.operations = std::move(operations);
+    entry.roles = std::make_unique<LabelRoles>(run_.processes[p], roles);
+  }
+
+  void AddProcess(size_t p, int64_t origin_ns) {
+    const ProcessTrace& process = run_.processes[p];
+    Entry& entry = replays_[p];
+    if (!entry.opens_operations) SetRoles(p, {operations_.begin(), operations_.end()});
+    if (options_.keep_events) {
+      entry.output = std::make_shared<RetimedSource>(SpillFolder());
+    }
+    ProcessReplay::Input input;
+    input.process = &process;
+    input.source = entry.source.get();
+    input.roles = entry.roles.get();
+    input.costs = options_.process_costs.empty() ? &options_.costs : &options_.process_costs[p];
+    input.removes_recorded = options_.removes_recorded;
+    input.changes = &options_.changes;
+    input.origin_ns = origin_ns;
+    input.output = entry.output.get();
+    input.path = path_.get();
+    input.first_part = static_cast<uint32_t>(parts_);
+    entry.first_part = parts_;
+    parts_ += entry.roles->operations().size() * kPathColumns;
+    input.peer_release = [this, p](PeerIndex peer, int64_t begun_ns, int64_t time_ns) {
+      return peers_.ReleaseBy(p, replays_[p].peers[peer].pids, begun_ns, time_ns);
+    };
+    if (run_.processes.size() > 1) {
+      input.others_gained = [this, p](int64_t begun_ns) {
+        return peers_.OthersGained(p, begun_ns);
+      };
+    }
+    if (some_inherit_) {
+      input.peer_awaited = [this, p](PeerIndex peer, OperationIndex operation, int64_t time_ns) {
+        const std::string& name = replays_[p].roles->operations()[operation];
+        if (operation != kNoOperationIndex) PassOn(p, replays_[p].peers[peer].pids, name, time_ns);
+      };
+    }
+    entry.replay = std::make_unique<ProcessReplay>(input);
+  }
+
+  // Process |p| waits for |pids|, which work for |operation| from now on.
+  void PassOn(size_t p, const std::vector<int64_t>& pids, const std::string& operation,
+              int64_t time_ns) {
+    for (const int64_t pid : pids) {
+      const std::optional<size_t> q = peers_.Find(run_.processes[p].identity.host, pid, time_ns);
+      if (!q || !replays_[*q].replay->Inherits()) continue;
+      const std::vector<std::string>& names = replays_[*q].roles->operations();
+      const auto found = std::find(names.begin(), names.end(), operation);
+      if (found == names.end()) continue;
+      replays_[*q].replay->Inherit(static_cast<OperationIndex>(found - names.begin()), time_ns);
+    }
+  }
+
+  // A process does nothing before its span begins. That is a time of its own: by the first event
+  // its parent has gone on.
+  void AwaitTurn(size_t p) {
+    const int64_t time_ns =
+        replays_[p].begun ? replays_[p].replay->NextTime() : run_.processes[p].BegunNs();
+    if (time_ns != kOpenEnded) turns_.emplace(time_ns, p);
+  }
+
+  // Of whom the critical path is, where it lives already when |p| begins; else null.
+  const Entry* Leading(size_t p) const {
+    if (!options_.critical_path_of || *options_.critical_path_of == p) return nullptr;
+    const Entry& entry = replays_[*options_.critical_path_of];
+    return entry.begun ? &entry : nullptr;
+  }
+
+  // Where the one is that |process| came from, if that was recorded: the program that an exec
+  // replaced by it, else its parent.
+  std::optional<Moment> OriginOf(const ProcessTrace& process) const {
+    const std::string& host = process.identity.host;
+    const std::optional<size_t> before = peers_.Find(host, process.identity.pid, process.BegunNs());
+    if (before && run_.processes[*before].span_end == SpanEnd::kReplaced) {
+      return replays_[*before].replay->LeadAt(process.BegunNs());
+    }
+    if (process.parent_pid == 0) return std::nullopt;
+    return peers_.MomentOf(host, process.parent_pid, process.BegunNs());
+  }
+
+  // A process begins when the one that it came from has come to where that was. One of which that
+  // is not known begins when it did; on the critical path lies before it what the path's process
+  // did until then.
+  void Begin(size_t p) {
+    Entry& entry = replays_[p];
+    entry.begun = true;
+    const ProcessTrace& process = run_.processes[p];
+    if (const std::optional<Moment> origin = OriginOf(process)) {
+      entry.replay->BeginAt(*origin);
+    } else if (const Entry* const leading = Leading(p)) {
+      entry.replay->BeginBehind(leading->replay->LeadAt(process.BegunNs()));
+    }
+    peers_.Begin(p, entry.replay.get());
+  }
+
+  Result<ReplayedRun> Finish() {
+    ReplayedRun replayed;
+    replayed.run.path = run_.path;
+    replayed.run.info = run_.info;
+    replayed.run.steps = run_.steps;
+    replayed.run.problems = run_.problems;
+    replayed.run.lost = run_.lost;
+    replayed.run.ledger = run_.ledger;
+    if (options_.keep_events) replayed.run.recorded_offsets_ns = HostOffsets(run_);
+    for (Entry& entry : replays_) replayed.facts.push_back(entry.replay->Finish());
+    EndTogether(&replayed.facts);
+    for (size_t p = 0; p < replays_.size(); ++p) {
+      Entry& entry = replays_[p];
+      if (entry.output != nullptr && entry.output->error()) return *entry.output->error();
+      const ReplayFacts& facts = replayed.facts[p];
+      ProcessTrace& process = replayed.run.processes.emplace_back(WithoutEvents(run_.processes[p]));
+      process.span_begin_ns = facts.span_begin_ns;
+      process.span_end_ns = facts.span_end_ns;
+      process.unknown = facts.unknown;
+      process.source = entry.output;
+    }
+    if (path_ != nullptr) {
+      replayed.parts = PartsOf(replayed.facts[*options_.critical_path_of]);
+      if (path_->error()) return *path_->error();
+    }
+    MoveEnd(&replayed.run);
+    return replayed;
+  }
+
+  // What --steps asks for is over in every process of a host when one of them has come so far: that
+  // one tells when the others end, whatever they did meanwhile.
+  void EndTogether(std::vector<ReplayFacts>* facts) const {
+    if (run_.steps.empty()) return;
+    std::map<std::pair<std::string, int64_t>, size_t> ended_by;  // by host and recorded end
+    const auto key = [this](size_t p) {
+      const ProcessTrace& process = run_.processes[p];
+      return std::pair(process.identity.host, process.span_end_ns);
+    };
+    for (size_t p = 0; p < facts->size(); ++p) {
+      if ((*facts)[p].stepped_ns < run_.processes[p].span_end_ns - kSameInstantNs) continue;
+      size_t& by = ended_by.try_emplace(key(p), p).first->second;
+      if ((*facts)[p].stepped_ns > (*facts)[by].stepped_ns) by = p;
+    }
+    for (size_t p = 0; p < facts->size(); ++p) {
+      const auto by = ended_by.find(key(p));
+      const bool is_asked = run_.processes[p].span_end == SpanEnd::kAsked;
+      if (!is_asked || by == ended_by.end() || by->second == p) continue;
+      const ReplayFacts& ended = (*facts)[by->second];
+      ReplayFacts& with_it = (*facts)[p];
+      with_it.span_end_ns = std::max(with_it.span_begin_ns, ended.span_end_ns);
+      with_it.span = ended.span;
+      with_it.last_step = ended.last_step;
+    }
+  }
+
+  // The launcher saw the run end as long after the process that decides its end as it did. How long
+  // before the first one it began does not change: nothing of the run comes before that one.
+  void MoveEnd(Run* replayed) const {
+    if (!run_.info || !run_.info->end_monotonic_ns) return;
+    const ProcessTrace* const was = LastOfRun(run_, FindRoot(run_));
+    const ProcessTrace* const is = LastOfRun(*replayed, FindRoot(*replayed));
+    if (was == nullptr || is == nullptr) return;
+    const auto end_ns = [this](const ProcessTrace& process) {
+      return process.span_end_ns + RealtimeShift(run_, process.identity.host, run_.info->host);
+    };
+    *replayed->info->end_monotonic_ns += end_ns(*is) - end_ns(*was);
+  }
+
+  std::vector<CriticalPart> PartsOf(const ReplayFacts& facts) {
+    const std::vector<int64_t> times =
+        path_->PartsUntil(facts.last_step, origin_ns_, facts.span_begin_ns, facts.span_end_ns);
+    std::vector<CriticalPart> parts;
+    size_t p = 0;
+    for (size_t part = 0; part < times.size(); ++part) {
+      if (times[part] == 0) continue;
+      while (p + 1 < replays_.size() && replays_[p + 1].first_part <= part) ++p;
+      const size_t own = part - replays_[p].first_part;
+      parts.push_back({p, replays_[p].roles->operations()[own / kPathColumns],
+                       PathColumnName(static_cast<uint32_t>(own % kPathColumns)), times[part]});
+    }
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const CriticalPart& a, const CriticalPart& b) { return a.ns > b.ns; });
+    return parts;
+  }
+
+  const Run& run_;
+  const ReplayOptions& options_;
+  const std::vector<ProcessNature> natures_;
+  std::deque<Entry> replays_;
+  std::set<std::string> operations_;  // of all processes
+  bool some_inherit_ = false;         // a process may: no wait needs to be told otherwise
+  ReplayPeers peers_;
+  using Turn = std::pair<int64_t, size_t>;  // when a process does something next, and which one
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
+  int64_t origin_ns_ = 0;
+  std::unique_ptr<PathLog> path_;
+  size_t parts_ = 0;
+};
+
+}  // namespace
+
+Result<ReplayedRun> ReplayRun(const Run& run, const ReplayOptions& options) {
+  if (run.sums != nullptr) {
+    return Error{"replaying the run", run.path, "sums instead of its older events", "every event",
+                 "Older detail was thinned; a replay needs a run that was kept whole."};
+  }
+  return RunReplay(run, options).Execute();
+}
+
+}  // namespace gpubound

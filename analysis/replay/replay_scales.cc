@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Factors by number. No state beyond the object.
+#include "analysis/replay/replay_scales.h"
+
+#include <algorithm>
+
+#include "analysis/trace/work_classes.h"
+#include "proto/sync_calls.h"
+
+namespace gpubound {
+
+ReplayScales::ReplayScales(const ProcessTrace& process, const std::vector<std::string>& operations,
+                           const WhatIf& changes)
+    : by_operation_(operations.size(), 1.0),
+      by_work_(process.works.size(), 1.0),
+      captures_(operations.size()),
+      captures_any_(!changes.graph_capture.empty()) {
+  by_layer_.fill(1.0);
+  for (const Scaling& scaling : changes.scalings) {
+    switch (scaling.part) {
+      case ScaledPart::kOperation:
+        for (size_t i = 0; i < operations.size(); ++i) {
+          if (operations[i] == scaling.name) by_operation_[i] *= scaling.factor;
+        }
+        scales_cpu_ = true;
+        break;
+      case ScaledPart::kLayer:
+        for (size_t layer = 0; layer < kLayers; ++layer) {
+          if (LayerName(static_cast<Layer>(layer)) == scaling.name) {
+            by_layer_[layer] *= scaling.factor;
+          }
+        }
+        scales_cpu_ = true;
+        break;
+      case ScaledPart::kKernel:
+        least_of_work_ *= std::min(1.0, scaling.factor);
+        most_of_work_ *= std::max(1.0, scaling.factor);
+        for (size_t i = 0; i < by_work_.size(); ++i) {
+          if (process.works[i].name.find(scaling.name) != std::string::npos) {
+            by_work_[i] *= scaling.factor;
+          }
+        }
+        break;
+      case ScaledPart::kDevice:
+        for (double& factor : by_work_) factor *= scaling.factor;
+        device_ *= scaling.factor;
+        least_of_work_ *= scaling.factor;
+        most_of_work_ *= scaling.factor;
+        break;
+    }
+  }
+  for (size_t i = 0; i < operations.size(); ++i) {
+    captures_[i] = std::find(changes.graph_capture.begin(), changes.graph_capture.end(),
+                             operations[i]) != changes.graph_capture.end();
+  }
+}
+
+bool IsCapturable(std::string_view api) {
+  if (ClassifyApi(api) == ApiClass::kSync) return false;
+  api = StripApiVersion(api);
+  const bool moves =
+      api.find("Memcpy") != std::string_view::npos || api.find("Memset") != std::string_view::npos;
+  return api.find("LaunchKernel") != std::string_view::npos ||
+         (moves && api.find("Async") != std::string_view::npos);
+}
+
+bool EndsCapture(std::string_view api) {
+  if (ClassifyApi(api) == ApiClass::kSync) return true;
+  const auto has = [api](std::string_view part) {
+    return api.find(part) != std::string_view::npos;
+  };
+  const bool allocates = has("Malloc") || has("Alloc") || has("Free");
+  const bool asks = has("StreamQuery") || has("EventQuery");
+  return asks || (allocates && !has("Async"));
+}
+
+}  // namespace gpubound

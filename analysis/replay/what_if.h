@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A change of the program that a replay is to imagine: parts made faster or slower. Plain values
+// without a thread rule.
+#ifndef GPUBOUND_ANALYSIS_REPLAY_WHAT_IF_H_
+#define GPUBOUND_ANALYSIS_REPLAY_WHAT_IF_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/base/status.h"
+
+namespace gpubound {
+
+enum class ScaledPart {
+  kOperation,  // CPU time of the operation |name|, waits excluded
+  kLayer,      // CPU time in the layer |name|
+  kKernel,     // device work whose name contains |name|
+  kDevice,     // all device work
+};
+
+struct Scaling {
+  ScaledPart part = ScaledPart::kOperation;
+  std::string name;
+  double factor = 1;  // of the time it takes, up to 1e6: 0.5 is twice as fast, 0 costs nothing
+};
+
+struct WhatIf {
+  std::vector<Scaling> scalings;
+  // Operations of which each occurrence launches one graph in place of what it launches now.
+  std::vector<std::string> graph_capture;
+
+  bool empty() const { return scalings.empty() && graph_capture.empty(); }
+};
+
+// "operation=simulation:0.5", "layer=python:0", "kernel=gemm:0.8", "device:0". The factor follows
+// the last colon, so that names may contain colons.
+Result<Scaling> ParseScaling(std::string_view text);
+
+// Whether the time of the layer |name| is the thread's own. That of waits follows from the replay.
+bool IsScalableLayer(std::string_view name);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPLAY_WHAT_IF_H_

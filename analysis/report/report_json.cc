@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the report model as JSON. Fields are added to this format, never renamed. No state.
+#include "analysis/report/report_json.h"
+
+#include "analysis/report/in_run_json.h"
+#include "analysis/report/json_rows.h"
+#include "analysis/report/ledger_json.h"
+#include "analysis/trace/span_end.h"
+
+namespace gpubound {
+namespace {
+
+using Json = OrderedJson;
+
+Json CausesJson(const std::vector<CauseTime>& causes) {
+  Json json = Json::object();
+  for (const CauseTime& cause : causes) json[cause.cause] = cause.ns;
+  return json;
+}
+
+Json PartJson(const ReportPart& part) {
+  return Json{{"part", part.part},
+              {"wall_ns", part.wall_ns},
+              {"gpu_busy_ns", part.gpu_busy_ns},
+              {"gpu_compute_ns", part.gpu_compute_ns},
+              {"gpu_comm_ns", part.gpu_comm_ns},
+              {"gpu_copy_ns", part.gpu_copy_ns},
+              {"gpu_busy_is_upper_bound", part.gpu_busy_is_upper_bound}};
+}
+
+Json WhatIfJson(const std::optional<ReportWhatIf>& what_if) {
+  if (!what_if) return nullptr;
+  return Json{{"operation", what_if->operation},
+              {"part", what_if->part},
+              {"part_low", what_if->part_low},
+              {"part_high", what_if->part_high}};
+}
+
+Json PathJson(const std::optional<ReportCriticalPath>& path) {
+  if (!path) return nullptr;
+  return Json{{"wall_ns", path->wall_ns},
+              {"parts", ArrayOf(path->parts,
+                                [](const ReportPathPart& part) {
+                                  return Json{{"pid", part.pid},
+                                              {"operation", part.operation},
+                                              {"layer", part.layer},
+                                              {"ns", part.ns},
+                                              {"host", part.host}};
+                                })},
+              {"without", ArrayOf(path->speedups, [](const ReportSpeedup& speedup) {
+                 return Json{{"part", speedup.part}, {"wall_ns", speedup.wall_ns}};
+               })}};
+}
+
+Json RunJson(const ReportRun& run) {
+  return Json{{"root", OrNull(run.root)},
+              {"wall_ns", run.wall_ns},
+              {"devices_used", run.devices_used},
+              {"gpu_busy_share", run.gpu_busy_share},
+              {"compute_share", run.compute_share},
+              {"comm_share", run.comm_share},
+              {"copy_share", run.copy_share},
+              {"gpu_limited_share", OrNull(run.gpu_limited_share)},
+              {"verdict", run.verdict},
+              {"headline", run.headline},
+              {"headline_ns", run.headline_ns},
+              {"nvml_utilization", OrNull(run.nvml_utilization)},
+              {"whole_gpu_busy_share", run.whole_gpu_busy_share},
+              {"parts", ArrayOf(run.parts, PartJson)},
+              {"devices_unused", run.devices_unused},
+              {"twice_as_fast", WhatIfJson(run.what_if)},
+              {"infinitely_fast", WhatIfJson(run.what_if_free)},
+              {"critical_path", PathJson(run.critical_path)},
+              {"exit_code", OrNull(run.exit_code)},
+              {"signal", OrNull(run.signal)},
+              {"gpu_busy_is_upper_bound", run.gpu_busy_is_upper_bound},
+              {"whole_gpu_busy_is_upper_bound", run.whole_gpu_busy_is_upper_bound},
+              {"gpu_busy_is_lower_bound", run.gpu_busy_is_lower_bound},
+              {"steps", run.steps.empty() ? Json() : Json(run.steps)},
+              {"unknown_share", run.unknown.share},
+              {"unknown_is_upper_bound", run.unknown.is_upper_bound},
+              {"whole_unknown_share", run.whole_unknown.share},
+              {"whole_unknown_is_upper_bound", run.whole_unknown.is_upper_bound},
+              {"root_host", run.root ? Json(run.root_host) : Json()},
+              {"metadata", run.metadata}};
+}
+
+Json CellJson(const ReportCell& cell) {
+  return Json{{"phase", cell.phase},
+              {"operation", cell.operation},
+              {"layer", cell.layer},
+              {"gpu", cell.gpu},
+              {"ns", cell.ns},
+              {"waiting_ns", cell.waiting_ns},
+              {"gpu_busy_is_upper_bound", cell.gpu_busy_is_upper_bound}};
+}
+
+Json OperationJson(const ReportOperation& row) {
+  Json transitions = Json::object();
+  for (const auto& [name, count] : row.transitions) transitions[name] = count;
+  return Json{{"operation", row.operation},
+              {"wall_ns", row.wall_ns},
+              {"cpu_only_ns", row.cpu_only_ns},
+              {"cpu_gpu_ns", row.cpu_gpu_ns},
+              {"gpu_only_ns", row.gpu_only_ns},
+              {"waiting_ns", row.waiting_ns},
+              {"idle_ns", row.idle_ns},
+              {"unknown_ns", row.unknown_ns},
+              {"gpu_busy_ns", row.gpu_busy_ns},
+              {"gpu_compute_ns", row.gpu_compute_ns},
+              {"gpu_comm_ns", row.gpu_comm_ns},
+              {"gpu_copy_ns", row.gpu_copy_ns},
+              {"gpu_wait_ns", row.gpu_wait_ns},
+              {"gpu_caused_ns", row.gpu_caused_ns},
+              {"gpu_sum_ns", row.gpu_sum_ns},
+              {"sm_filled_ns", row.sm_filled_ns},
+              {"count", row.count},
+              {"inclusive_wall_ns", row.inclusive_wall_ns},
+              {"transitions", std::move(transitions)},
+              {"device_idle", CausesJson(row.device_idle)},
+              {"inherited", row.inherited},
+              {"gpu_busy_is_upper_bound", row.gpu_busy_is_upper_bound},
+              {"gpu_caused_is_upper_bound", row.gpu_caused_is_upper_bound},
+              {"gpu_caused_is_lower_bound", row.gpu_caused_is_lower_bound},
+              {"scopes_missing", row.scopes_missing},
+              {"other_threads_only", row.other_threads_only}};
+}
+
+Json ShareJson(const ReportDeviceShare& share) {
+  return Json{{"uuid", share.uuid},
+              {"ordinal", share.ordinal},
+              {"operation", share.operation},
+              {"wall_ns", share.wall_ns},
+              {"busy_ns", share.busy_ns},
+              {"idle_ns", share.idle_ns},
+              {"unknown_ns", share.unknown_ns},
+              {"idle_causes", CausesJson(share.idle_causes)},
+              {"busy_is_upper_bound", share.busy_is_upper_bound}};
+}
+
+Json GapJson(const ReportGap& gap) {
+  return Json{{"uuid", gap.uuid},
+              {"ordinal", gap.ordinal},
+              {"begin_ns", gap.begin_ns},
+              {"ns", gap.ns},
+              {"cause", gap.cause},
+              {"operation_at_begin", gap.operation_at_begin},
+              {"layer_at_begin", gap.layer_at_begin},
+              {"operation_at_end", gap.operation_at_end},
+              {"layer_at_end", gap.layer_at_end},
+              {"work_before", gap.work_before},
+              {"work_after", gap.work_after}};
+}
+
+Json LaneJson(const ReportLane& lane) {
+  return Json{{"thread", lane.thread},
+              {"tid", lane.tid},
+              {"cells", ArrayOf(lane.cells, CellJson)},
+              {"operations", ArrayOf(lane.operations, OperationJson)}};
+}
+
+Json IterationsJson(const ReportIterations& iterations) {
+  const auto operation = [](const ReportIterationOperation& row) {
+    return Json{{"operation", row.operation},
+                {"wall_ns", row.wall_ns},
+                {"gpu_busy_ns", row.gpu_busy_ns},
+                {"unknown_ns", row.unknown_ns}};
+  };
+  const auto slow = [](const ReportIteration& row) {
+    return Json{{"number", row.number},
+                {"begin_ns", row.begin_ns},
+                {"ns", row.ns},
+                {"gpu_busy_ns", row.gpu_busy_ns}};
+  };
+  return Json{{"warm_up", iterations.warm_up},
+              {"count", iterations.count},
+              {"start_up_ns", iterations.start_up_ns},
+              {"warm_up_ns", iterations.warm_up_ns},
+              {"total_ns", iterations.total_ns},
+              {"shutdown_ns", iterations.shutdown_ns},
+              {"mean_ns", iterations.mean_ns},
+              {"median_ns", iterations.median_ns},
+              {"p95_ns", iterations.p95_ns},
+              {"gpu_busy_ns", iterations.gpu_busy_ns},
+              {"operations", ArrayOf(iterations.operations, operation)},
+              {"slowest", ArrayOf(iterations.slowest, slow)}};
+}
+
+Json WaitJson(const ReportWait& wait) {
+  return Json{{"pid", wait.pids.size() == 1 ? Json(wait.pids.front()) : Json()},
+              {"pids", wait.pids},
+              {"operation", wait.operation},
+              {"ns", wait.ns}};
+}
+
+Json CountersJson(const ReportCounters& counters) {
+  return Json{{"operation", counters.operation},
+              {"sampled_ns", counters.sampled_ns},
+              {"sm_active_share", OrNull(counters.sm_active_share)},
+              {"warps_active_share", OrNull(counters.warps_active_share)},
+              {"dram_throughput_share", OrNull(counters.dram_throughput_share)}};
+}
+
+Json ActivityJson(const ReportActivity& activity) {
+  return Json{{"operation", activity.operation}, {"layer", activity.layer}, {"ns", activity.ns}};
+}
+
+Json AwaitedJson(const ReportAwaited& awaited) {
+  return Json{{"pid", awaited.pid},
+              {"operation", awaited.operation},
+              {"worker", awaited.worker},
+              {"ns", awaited.ns},
+              {"meanwhile", ArrayOf(awaited.meanwhile, ActivityJson)}};
+}
+
+Json GraphNodeJson(const ReportGraphNode& node) {
+  return Json{{"name", node.name},
+              {"class", node.work_class.empty() ? Json() : Json(node.work_class)},
+              {"count", node.count},
+              {"captured_in", node.captured_in}};
+}
+
+Json KernelJson(const ReportOperationKernel& row) {
+  const ReportKernel& kernel = row.kernel;
+  Json json{{"operation", row.operation},
+            {"name", kernel.name},
+            {"class", kernel.work_class},
+            {"count", kernel.count},
+            {"sum_ns", kernel.sum_ns},
+            {"mean_ns", kernel.mean_ns},
+            {"median_ns", kernel.median_ns},
+            {"p95_ns", kernel.p95_ns},
+            {"lengths_rounded", kernel.lengths_rounded},
+            {"sm_filled_ns", kernel.sm_filled_ns},
+            {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound}};
+  if (!kernel.nodes.empty()) json["nodes"] = ArrayOf(kernel.nodes, GraphNodeJson);
+  return json;
+}
+
+void AddBounds(const char* name, const Bounds& bounds, Json* json) {
+  (*json)[std::string(name) + "_low"] = bounds.low;
+  (*json)[std::string(name) + "_high"] = bounds.high;
+}
+
+Json CorrectedJson(const ReportProcess& process);
+
+Json TreeJson(const std::optional<TreePeaks>& tree) {
+  if (!tree) return nullptr;
+  return Json{{"processes", tree->processes},
+              {"cpu_ns", tree->cpu_ns},
+              {"peak_resident_bytes", tree->resident_bytes},
+              {"run_delay_ns", tree->run_delay_ns},
+              {"run_delay_share", tree->RunDelayShare()}};
+}
+
+Json ProcessJson(const ReportProcess& process) {
+  return Json{{"host", process.host},
+              {"pid", process.pid},
+              {"name", process.name},
+              {"parent", OrNull(process.parent)},
+              {"start_ns", process.start_ns},
+              {"span_ns", process.span_ns},
+              {"cells", ArrayOf(process.cells, CellJson)},
+              {"operations", ArrayOf(process.operations, OperationJson)},
+              {"gpu_busy_ns", process.gpu_busy_ns},
+              {"gpu_wait_ns", process.gpu_wait_ns},
+              {"gpu_sum_ns", process.gpu_sum_ns},
+              {"smi_model", process.smi_model},
+              {"inflation", OrNull(process.inflation)},
+              {"corrected", CorrectedJson(process)},
+              {"corrected_why_not", process.corrected_why_not},
+              {"iterations", process.iterations ? IterationsJson(*process.iterations) : Json()},
+              {"lanes", ArrayOf(process.lanes, LaneJson)},
+              {"devices", ArrayOf(process.device_shares, ShareJson)},
+              {"gaps", ArrayOf(process.gaps, GapJson)},
+              {"waits", ArrayOf(process.waits, WaitJson)},
+              {"awaited", ArrayOf(process.awaited, AwaitedJson)},
+              {"sm_fill_is_upper_bound", process.sm_fill_is_upper_bound},
+              {"kernels", ArrayOf(process.operation_kernels, KernelJson)},
+              {"counters", ArrayOf(process.counters, CountersJson)},
+              {"gpu_busy_is_upper_bound", process.gpu_busy_is_upper_bound},
+              {"process_tree", TreeJson(process.process_tree)},
+              {"span_end", SpanEndName(process.span_end)}};
+}
+
+// The keys of a process, with bounds beside each total.
+Json CorrectedJson(const ReportProcess& process) {
+  if (process.corrected == nullptr) return nullptr;
+  const CorrectedProcess& corrected = *process.corrected;
+  Json json = ProcessJson(corrected.process);
+  json.erase("corrected");
+  json.erase("corrected_why_not");
+  json.erase("kernels");       // device work is as long as it was
+  json.erase("process_tree");  // nor are its samples of another run
+  AddBounds("span_ns", corrected.span, &json);
+  AddBounds("gpu_busy_ns", corrected.gpu_busy, &json);
+  AddBounds("gpu_wait_ns", corrected.gpu_wait, &json);
+  AddBounds("gpu_sum_ns", corrected.gpu_sum, &json);
+  for (size_t i = 0; i < corrected.rows.size(); ++i) {
+    Json& row = json["operations"][i];
+    AddBounds("wall_ns", corrected.rows[i].wall, &row);
+    AddBounds("gpu_busy_ns", corrected.rows[i].gpu_busy, &row);
+  }
+  json["removed_ns"] = corrected.removed_ns;
+  json["in_run_calibration"] = InRunJson(corrected.in_run);
+  return json;
+}
+
+Json BandJson(const ReportDeviceBand& band) {
+  return Json{{"host", band.host},
+              {"pid", band.pid},
+              {"name", band.name},
+              {"alone_ns", band.alone_ns},
+              {"contended_ns", band.contended_ns}};
+}
+
+Json OperationDeviceJson(const ReportOperationDevice& row) {
+  return Json{{"operation", row.operation},
+              {"device", row.device},
+              {"wall_ns", row.wall_ns},
+              {"busy_ns", row.busy_ns},
+              {"idle_ns", row.idle_ns},
+              {"unknown_ns", row.unknown_ns},
+              {"busy_is_upper_bound", row.busy_is_upper_bound}};
+}
+
+Json UnprofiledJson(const ReportUnprofiled& other) {
+  return Json{{"host", other.host}, {"pid", other.pid}, {"name", other.name}, {"ns", other.ns}};
+}
+
+Json DeviceJson(const ReportDevice& device) {
+  return Json{{"uuid", device.uuid},
+              {"name", device.name},
+              {"busy_ns", device.busy_ns},
+              {"span_ns", device.span_ns},
+              {"nvml_utilization", OrNull(device.nvml_utilization)},
+              {"used", device.used},
+              {"smi_model", device.smi_model},
+              {"inflation", OrNull(device.inflation)},
+              {"processes", ArrayOf(device.processes, BandJson)},
+              {"busy_is_upper_bound", device.busy_is_upper_bound},
+              {"not_profiled", ArrayOf(device.not_profiled, UnprofiledJson)},
+              {"has_unknown_time", device.has_unknown_time},
+              {"busy_is_lower_bound", device.busy_is_lower_bound},
+              {"simulated_utilization", OrNull(device.simulated_utilization)},
+              {"host_outside_run", device.host_outside_run}};
+}
+
+Json RankJson(const ReportRank& rank) {
+  return Json{{"host", rank.host},
+              {"pid", rank.pid},
+              {"uuid", rank.uuid},
+              {"ordinal", rank.ordinal},
+              {"collectives", rank.collectives},
+              {"comm_sum_ns", rank.comm_sum_ns},
+              {"peer_wait_ns", rank.peer_wait_ns},
+              {"moving_ns", rank.moving_ns},
+              {"unmatched_ns", rank.unmatched_ns},
+              {"late", rank.late},
+              {"waited_for_ns", rank.waited_for_ns},
+              {"while_late", ArrayOf(rank.while_late, ActivityJson)},
+              {"peer_wait_is_upper_bound", rank.peer_wait_is_upper_bound},
+              {"peer_wait_is_lower_bound", rank.peer_wait_is_lower_bound},
+              {"late_is_doubtful", rank.late_is_doubtful}};
+}
+
+}  // namespace
+
+std::string RenderJson(const Report& report) {
+  Json document{{"format", "gpubound.report.v1"},
+                {"device_kind", report.device_kind},
+                {"run", RunJson(report.run)}};
+  document["processes"] = ArrayOf(report.processes, ProcessJson);
+  document["devices"] = ArrayOf(report.devices, DeviceJson);
+  document["ledger"] = ArrayOf(report.ledger, LedgerJson);
+  document["notes"] = report.notes;
+  document["operation_devices"] = ArrayOf(report.operation_devices, OperationDeviceJson);
+  document["ranks"] = ArrayOf(report.ranks, RankJson);
+  document["not_counted"] = ArrayOf(report.not_counted, NotCountedJson);
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gpubound

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The prediction as JSON. No state.
+#include "analysis/report/what_if_result.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "analysis/report/report_json.h"
+
+namespace gpubound {
+
+std::string RenderWhatIfJson(const WhatIfReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json curves = Json::array();
+  for (const SpeedCurve& curve : report.curves) {
+    Json points = Json::array();
+    for (const SpeedPoint& point : curve.points) {
+      points.push_back({{"factor", point.factor}, {"wall_ns", point.wall_ns}});
+    }
+    curves.push_back({{"part", curve.part}, {"points", std::move(points)}});
+  }
+  const Json document{{"format", "gpubound.whatif.v1"},
+                      {"wall_ns", report.span_ns},
+                      {"predicted_wall_ns", report.predicted_span_ns},
+                      {"predicted_part", report.ratio.part},
+                      {"predicted_part_low", report.ratio.low},
+                      {"predicted_part_high", report.ratio.high},
+                      {"before", Json::parse(RenderJson(report.before))},
+                      {"after", Json::parse(RenderJson(report.after))},
+                      {"corrected", report.not_corrected.empty()},
+                      {"corrected_why_not", report.not_corrected},
+                      {"curves", std::move(curves)},
+                      {"graphs", report.captures},
+                      {"graphs_not_capturable", report.captures_broken}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gpubound

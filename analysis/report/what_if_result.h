@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run would be with parts of it made faster: the model of that report, beside report.h.
+// Plain values without a thread rule.
+#ifndef GPUBOUND_ANALYSIS_REPORT_WHAT_IF_RESULT_H_
+#define GPUBOUND_ANALYSIS_REPORT_WHAT_IF_RESULT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/report/report.h"
+
+namespace gpubound {
+
+// The span of a run with changes as a part of that of the same run without. It lies within |low| to
+// |high| with 95 % probability.
+struct SpanRatio {
+  double part = 1;
+  double low = 1;
+  double high = 1;
+};
+
+// The run's time with the time of one part multiplied by a factor.
+struct SpeedPoint {
+  double factor = 1;
+  int64_t wall_ns = 0;
+};
+struct SpeedCurve {
+  std::string part;                // "device", "operation inference", "layer python"
+  std::vector<SpeedPoint> points;  // by factor, largest first; the last one is 0
+};
+
+struct WhatIfReport {
+  Report before;  // without the profiler's costs, where they are known
+  Report after;
+  std::string not_corrected;      // why they are not known, of some process; empty: they are
+  SpanRatio ratio;                // of the run's span; where its root only launches (OnlyLaunches),
+  int64_t span_ns = 0;            // of the one of the process that is told. Before
+  int64_t predicted_span_ns = 0;  // and after
+  std::vector<SpeedCurve> curves;  // those that matter most first
+  // Occurrences of operations that --graph-capture makes a graph of, and those of them that could
+  // not be one: they launch more behind a wait for the device or an allocation.
+  bool asks_for_graphs = false;
+  uint64_t captures = 0;
+  uint64_t captures_broken = 0;
+};
+
+std::string RenderWhatIfJson(const WhatIfReport& report);  // gpubound.whatif.v1
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_REPORT_WHAT_IF_RESULT_H_

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads and replaces the file of sums. No state.
+#include "analysis/segments/run_sums.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "analysis/base/plain_file.h"
+#include "analysis/base/write_all.h"
+#include "proto/byte_buffer.h"
+#include "proto/compress.h"
+#include "proto/crc32c.h"
+
+namespace gpubound {
+namespace {
+
+constexpr std::string_view kMagic = "GPBDSUMS";
+constexpr size_t kVersionAt = kMagic.size();
+constexpr size_t kChecksumAt = kVersionAt + 4;
+constexpr size_t kRawSizeAt = kChecksumAt + 4;
+constexpr size_t kBodyAt = kRawSizeAt + 8;
+// Far above what a million calls of hundreds of processes take.
+constexpr uint64_t kMostRawBytes = uint64_t{16} << 30;
+
+std::span<const std::byte> BytesOf(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+void Append(uint64_t value, int bytes, std::string* text) {
+  for (int i = 0; i < bytes; ++i) text->push_back(static_cast<char>(value >> (8 * i)));
+}
+
+uint64_t NumberAt(std::string_view text, size_t at, int bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) {
+    value |= uint64_t{static_cast<uint8_t>(text[at + static_cast<size_t>(i)])} << (8 * i);
+  }
+  return value;
+}
+
+Error Unreadable(const std::string& path, const std::string& found, const std::string& expected) {
+  return {"reading the sums of the run", path, found, expected,
+          "Detail that was thinned is in this file alone: restore it from a copy. Without it "
+          "(move it away) reports are about the detail that is left."};
+}
+
+Error Unwritable(const std::string& path, int error) {
+  return {"writing the sums of the run", path, std::generic_category().message(error), "",
+          "Nothing was removed. Make room or check permissions, then try again."};
+}
+
+// 0 or errno.
+int WriteDurably(const std::string& path, std::string_view bytes) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  int error = WriteAll(file, bytes);
+  if (error == 0 && fsync(file) != 0) error = errno;
+  if (close(file) != 0 && error == 0) error = errno;
+  return error;
+}
+
+int SyncFolder(const std::string& folder) {
+  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return errno;
+  const int error = fsync(file) == 0 ? 0 : errno;
+  close(file);
+  return error;
+}
+
+}  // namespace
+
+const ProcessSums* RunSums::Of(const ProcessIdentity& identity) const {
+  for (const ProcessSums& process : processes) {
+    if (process.identity == identity) return process.sweep.empty() ? nullptr : &process;
+  }
+  return nullptr;
+}
+
+void RunSums::Visit(StateArchive& archive) {
+  archive.All(until_ns, operations, processes, devices, kept);
+}
+
+Result<std::shared_ptr<const RunSums>> ReadRunSums(const std::string& folder) {
+  const std::string path = folder + "/" + kSumsFile;
+  if (IsNoPlainFile(path)) return Unreadable(path, kNoPlainFile, "the run's sums");
+  std::ifstream file(path, std::ios::binary);
+  std::shared_ptr<RunSums> sums;
+  if (!file) {
+    if (access(path.c_str(), F_OK) != 0) return std::shared_ptr<const RunSums>();
+    return Unreadable(path, "a file that cannot be opened", "the run's sums");
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.size() < kBodyAt || !text.starts_with(kMagic)) {
+    return Unreadable(path, "something else, or a part of them", "the run's sums");
+  }
+  const uint64_t version = NumberAt(text, kVersionAt, 4);
+  if (version != kSumsVersion) {
+    Error error = Unreadable(path, "format version " + std::to_string(version),
+                             "format version " + std::to_string(kSumsVersion));
+    error.remedy = "Read the run with the gpubound that compacted it.";
+    return error;
+  }
+  const std::string_view checked = std::string_view(text).substr(kRawSizeAt);
+  const uint64_t raw_bytes = NumberAt(text, kRawSizeAt, 8);
+  ByteBuffer raw;
+  Decompressor decompressor;
+  const bool sound =
+      Crc32c(BytesOf(checked)) == NumberAt(text, kChecksumAt, 4) && raw_bytes <= kMostRawBytes &&
+      decompressor.Decompress(ChunkCompression::kZstd, BytesOf(checked.substr(8)), raw_bytes, &raw);
+  if (sound) {
+    StateArchive archive({reinterpret_cast<const char*>(raw.data()), raw.size()});
+    sums = std::make_shared<RunSums>();
+    sums->Visit(archive);
+    if (archive.done()) return std::shared_ptr<const RunSums>(std::move(sums));
+  }
+  return Unreadable(path, "damaged bytes", "the checksum that they were written with");
+}
+
+Status WriteRunSums(const std::string& folder, RunSums* sums) {
+  const std::string path = folder + "/" + kSumsFile;
+  StateArchive archive;
+  sums->Visit(archive);
+  const std::string raw = archive.Take();
+  ByteBuffer body;
+  Compressor compressor;
+  if (!compressor.Compress(ChunkCompression::kZstd, BytesOf(raw), 0, &body)) {
+    return Unwritable(path, ENOMEM);
+  }
+  std::string checked;
+  Append(raw.size(), 8, &checked);
+  checked.append(reinterpret_cast<const char*>(body.data()), body.size());
+  std::string text(kMagic);
+  Append(kSumsVersion, 4, &text);
+  Append(Crc32c(BytesOf(checked)), 4, &text);
+  text += checked;
+
+  const std::string temporary = path + ".new";
+  int error = WriteDurably(temporary, text);
+  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) error = SyncFolder(folder);
+  if (error == 0) return Ok{};
+  unlink(temporary.c_str());
+  return Unwritable(path, error);
+}
+
+}  // namespace gpubound

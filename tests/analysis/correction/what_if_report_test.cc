@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Predictions for a recorded run that a wrapper started: the first sentence, the tables and the run
+// as it is speak of the same span.
+#include "analysis/correction/what_if_report.h"
+#include "analysis/correction/report_options.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/output/text/what_if_text.h"
+#include "analysis/report/what_if_result.h"
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using testing_support::Begin;
+using testing_support::End;
+using testing_support::kTrain;
+
+class WhatIfReportTest : public testing::Test {
+ protected:
+  // A span of 1000 ns in which 400 ns of device work are waited for, in a run of 1300 ns.
+  WhatIfReportTest() {
+    testing_support::SegmentWriter segment(run_, {});
+    segment.PutUsualRows();
+    segment.Sql("INSERT INTO label VALUES(4, 6, 0, '', 'cudaDeviceSynchronize')");
+    segment.Scopes({.thread = 1, .first_sequence = 0}, {Begin(kTrain, 50), End(kTrain, 900)});
+    ApiRecord wait = testing_support::Launch(120, 510, 2);
+    wait.label = LabelId{4};
+    segment.Calls({}, {testing_support::Launch(60, 100, 1), wait});
+    segment.Work({}, {testing_support::Kernel(100, 500, 1)});
+    run_.Write("run.json", R"({"format": "gpubound.run.v1", "host": "host", "root_pid": 99,
+                               "start_monotonic_ns": 0, "end_monotonic_ns": 1300})");
+  }
+  WhatIfReport With(const std::string& change) const {
+    const Result<Scaling> scaling = ParseScaling(change);
+    EXPECT_TRUE(scaling.ok());
+    WhatIf changes;
+    changes.scalings = {*scaling};
+    Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+    EXPECT_TRUE(report.ok()) << report.error().ToString();
+    return std::move(*report);
+  }
+  static int64_t PointOf(const WhatIfReport& report, const std::string& part, double factor) {
+    for (const SpeedCurve& curve : report.curves) {
+      if (curve.part != part) continue;
+      for (const SpeedPoint& point : curve.points) {
+        if (point.factor == factor) return point.wall_ns;
+      }
+    }
+    return -1;
+  }
+
+  testing_support::TemporaryRun run_;
+};
+
+TEST_F(WhatIfReportTest, NoChangeIsTheRunAsItIs) {
+  const WhatIfReport report = With("device:1");
+  EXPECT_EQ(report.before.run.wall_ns, 1300);
+  EXPECT_EQ(report.after.run.wall_ns, 1300);
+  EXPECT_EQ(PointOf(report, "device", 1), 1300);
+}
+
+TEST_F(WhatIfReportTest, TheFirstSentenceAndTheTableAgree) {
+  const WhatIfReport as_is = With("device:1");
+  for (const double factor : {0.5, 0.25, 0.0}) {
+    const WhatIfReport report = With("device:" + std::to_string(factor));
+    EXPECT_LT(report.after.run.wall_ns, 1300);
+    EXPECT_EQ(PointOf(as_is, "device", factor), report.after.run.wall_ns);
+    EXPECT_EQ(PointOf(report, "device", 1), report.after.run.wall_ns);
+  }
+}
+
+TEST_F(WhatIfReportTest, EveryPartAsItIsTakesWhatTheFirstSentenceSays) {
+  const WhatIfReport report = With("device:0.5");
+  ASSERT_GT(report.curves.size(), 1u);
+  for (const SpeedCurve& curve : report.curves) {
+    ASSERT_EQ(curve.points.size(), 5u);
+    EXPECT_EQ(PointOf(report, curve.part, 1), report.after.run.wall_ns) << curve.part;
+  }
+}
+
+TEST_F(WhatIfReportTest, WhatIsNoOperationCannotBeAGraph) {
+  for (const char* const row : {"(no operation)", "(suspended)"}) {
+    WhatIf changes;
+    changes.graph_capture = {row};
+    EXPECT_FALSE(ImagineRun(run_.path(), {}, changes).ok()) << row;
+  }
+}
+
+// As torchrun does, which sleeps and looks, and sleeps.
+TEST(WhatIfOfALauncher, IsAboutTheProcessThatItLaunches) {
+  const testing_support::TemporaryRun run;
+  {
+    testing_support::SegmentWriter launcher(run, {.pid = 99});
+    launcher.PutUsualRows();
+    launcher.Sql("INSERT INTO label VALUES(4, 3, 2, '', 'time.sleep')");
+    launcher.Scopes({.thread = 1}, {Begin(LabelId{4}, 10), End(LabelId{4}, 990)});
+    testing_support::SegmentWriter rank(run, {.pid = 100});
+    rank.PutUsualRows();
+    rank.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
+  }
+  run.Write("run.json", R"({"format": "gpubound.run.v1", "host": "host", "root_pid": 99,
+                            "start_monotonic_ns": 0, "end_monotonic_ns": 1000})");
+  const auto at = [&run](double factor) {
+    WhatIf changes;
+    changes.scalings = {{ScaledPart::kOperation, "train", factor}};
+    Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+    EXPECT_TRUE(report.ok()) << report.error().ToString();
+    return std::move(*report);
+  };
+  const WhatIfReport report = at(0.5);
+  EXPECT_EQ(report.span_ns - report.predicted_span_ns, 400);
+  EXPECT_DOUBLE_EQ(report.ratio.part, static_cast<double>(report.predicted_span_ns) /
+                                          static_cast<double>(report.span_ns));
+  const std::string text = RenderWhatIfText(report, 200, true);
+  EXPECT_EQ(text.find("Predicted span of program (pid 100) "), 0u) << text;
+  EXPECT_NE(text.find("\ntrain "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nSpan of program (pid 100) with"), std::string::npos) << text;
+}
+
+// A recording of iterations ends in all processes when one of them has done them.
+TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
+  const testing_support::TemporaryRun run;
+  const auto write = [&run](int64_t pid, LabelId operation, const std::vector<Slot>& steps) {
+    testing_support::SegmentWriter segment(run, {.pid = pid});
+    segment.PutUsualRows();
+    segment.Meta("steps", "0:2");
+    segment.Meta("steps_end_ns", 900);
+    std::vector<Slot> slots = {Begin(operation, 0)};
+    slots.insert(slots.end(), steps.begin(), steps.end());
+    slots.push_back(End(operation, 950));
+    segment.Scopes({.thread = 1}, slots);
+  };
+  const auto step = [](uint64_t time_ns) { return MakeSlot(SlotKind::kStep, LabelId{0}, time_ns); };
+  write(100, testing_support::kInner, {});  // the root, whose span the run's is
+  write(101, kTrain, {step(450), 0, step(900), 1});
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kOperation, "train", 0.5}};
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_EQ(report->before.run.wall_ns, 900);
+  EXPECT_EQ(report->after.run.wall_ns, 450);
+  ASSERT_EQ(report->after.processes.size(), 2u);
+  for (const ReportProcess& process : report->after.processes) EXPECT_EQ(process.span_ns, 450);
+  for (const SpeedCurve& curve : report->curves) {
+    if (curve.part != "device") continue;
+    for (const SpeedPoint& point : curve.points) EXPECT_EQ(point.wall_ns, 450) << "no device work";
+  }
+}
+
+TEST_F(WhatIfReportTest, WhatChangesNothingIsAsFast) {
+  EXPECT_NE(RenderWhatIfText(With("device:1"), 500, true).find("1.30 us, as fast ("),
+            std::string::npos);
+  EXPECT_NE(RenderWhatIfText(With("device:0"), 500, true).find(" times as fast ("),
+            std::string::npos);
+}
+
+TEST(WhatIfOfManyOperations, AnUnknownOneIsToldThoseWithMostTime) {
+  const testing_support::TemporaryRun run;
+  testing_support::SegmentWriter segment(run, {});
+  segment.PutUsualRows();
+  std::vector<Slot> slots;
+  for (int i = 0; i < 100; ++i) {
+    const std::string id = std::to_string(100 + i);
+    segment.Sql("INSERT INTO label VALUES(" + id + ", 1, 0, '', 'operation_" + id + "')");
+    const auto label = static_cast<LabelId>(100 + i);
+    const uint64_t begin_ns = static_cast<uint64_t>(i) * 9;
+    slots.push_back(Begin(label, begin_ns));
+    slots.push_back(End(label, begin_ns + (i == 70 ? 8 : 5)));
+  }
+  segment.Scopes({.thread = 1, .first_sequence = 0}, slots);
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kOperation, "foo", 0.5}};
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().expected.find("operation_170, "), std::string::npos);
+  EXPECT_LT(report.error().expected.size(), 300u) << report.error().expected;
+}
+
+// The reporting thread does 300 us of its own in each iteration, then waits 600 us for another
+// thread, which works for 560 of these; nothing says that it waits for that one.
+class WhatIfOfCoupledThreads : public testing::Test {
+ protected:
+  static constexpr int kIterations = 20;
+  static constexpr LabelId kWait{4};
+
+  WhatIfOfCoupledThreads() {
+    testing_support::SegmentWriter segment(run_, {});
+    segment.PutUsualRows();
+    segment.Meta("end_monotonic_ns", kIterations * 1'000'000);
+    segment.Sql("INSERT INTO label VALUES(4, 3, 2, '', 'queue')");
+    segment.Sql("INSERT INTO thread VALUES(2, 101, 'worker')");
+    std::vector<Slot> main;
+    std::vector<Slot> worker = {Begin(kWait, 0)};
+    for (uint64_t i = 0; i < kIterations; ++i) {
+      const uint64_t us = i * 1'000;
+      const auto at = [us](uint64_t of) { return (us + of) * 1'000; };
+      main.insert(main.end(),
+                  {Begin(kTrain, at(1)), End(kTrain, at(301)), Begin(kWait, at(302)),
+                   End(kWait, at(902)), MakeSlot(SlotKind::kStep, LabelId{0}, at(990)), i});
+      worker.insert(worker.end(), {End(kWait, at(310)), Begin(testing_support::kInner, at(320)),
+                                   End(testing_support::kInner, at(880)), Begin(kWait, at(890))});
+    }
+    segment.Scopes({.thread = 1}, main);
+    segment.Scopes({.thread = 2}, worker);
+  }
+  SpanRatio Scaled(const std::string& operation, double factor) const {
+    WhatIf changes;
+    changes.scalings = {{ScaledPart::kOperation, operation, factor}};
+    const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+    EXPECT_TRUE(report.ok()) << report.error().ToString();
+    return report.ok() ? report->ratio : SpanRatio{};
+  }
+
+  testing_support::TemporaryRun run_;
+};
+
+TEST_F(WhatIfOfCoupledThreads, WhatTheOtherMayHaveBeenAwaitedForIsInTheInterval) {
+  const SpanRatio faster = Scaled("inner", 0.5);
+  EXPECT_NEAR(faster.part, 1, 0.001) << "nothing says that the wait was for it";
+  EXPECT_NEAR(faster.low, 1 - 0.28, 0.005);
+  EXPECT_NEAR(faster.high, 1, 0.001);
+  EXPECT_NEAR(Scaled("inner", 0).low, 1 - 0.56, 0.005);
+  const SpanRatio slower = Scaled("inner", 1.5);
+  EXPECT_LE(slower.low, 1.28);
+  EXPECT_GE(slower.high, 1.27);
+}
+
+TEST_F(WhatIfOfCoupledThreads, OthersThatDoTheSameWidenNothing) {
+  const SpanRatio faster = Scaled("train", 0.5);
+  EXPECT_NEAR(faster.part, 1 - 0.15, 0.005);
+  EXPECT_NEAR(faster.high - faster.low, 0, 0.005);
+  const SpanRatio same = Scaled("inner", 1);
+  EXPECT_NEAR(same.high - same.low, 0, 0.001);
+}
+
+TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kLayer, "python", 0}};
+  const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().doing, "changing");
+  EXPECT_EQ(report.error().object, "layer 'python'");
+  EXPECT_EQ(report.error().expected, "cuda_api, native") << "waits cannot be scaled";
+  changes.scalings = {{ScaledPart::kLayer, "native", 0.5}};
+  EXPECT_TRUE(ImagineRun(run_.path(), {}, changes).ok());
+}
+
+TEST(WhatIfWithoutAGpu, AFasterDeviceIsNoChange) {
+  testing_support::TemporaryRun run;
+  {
+    testing_support::SegmentWriter segment(run, {});
+    segment.PutUsualRows();
+    segment.Sql("DELETE FROM work");
+    segment.Scopes({.thread = 1, .first_sequence = 0}, {Begin(kTrain, 50), End(kTrain, 900)});
+  }
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kDevice, "", 0}};
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().found, "no device work in the run");
+}
+
+TEST_F(WhatIfReportTest, ThatTheProfilersCostsAreInItIsSaid) {
+  ReportOptions options;
+  options.why_no_costs = "not measured here";
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kDevice, "", 0.5}};
+  const auto imagine = [&] { return ImagineRun(run_.path(), options, changes); };
+  const Result<WhatIfReport> recorded = imagine();
+  ASSERT_TRUE(recorded.ok());
+  EXPECT_FALSE(recorded->not_corrected.empty());
+  const std::string text = RenderWhatIfText(*recorded, 500, true);
+  EXPECT_NE(text.find("not corrected for profiling (" + recorded->not_corrected),
+            std::string::npos);
+  const auto said = nlohmann::json::parse(RenderWhatIfJson(*recorded));
+  EXPECT_EQ(said["corrected"], false);
+  EXPECT_EQ(said["corrected_why_not"], recorded->not_corrected);
+  EXPECT_EQ(said["before"]["processes"][0]["corrected_why_not"], recorded->not_corrected);
+  WhatIfReport sentence = *recorded;
+  sentence.not_corrected = "found none, expected one.";
+  EXPECT_NE(RenderWhatIfText(sentence, 500, true).find("(found none, expected one).\n"),
+            std::string::npos);
+
+  options.costs.emplace();
+  const Result<WhatIfReport> corrected = imagine();
+  ASSERT_TRUE(corrected.ok());
+  EXPECT_EQ(corrected->not_corrected, "");
+  EXPECT_EQ(RenderWhatIfText(*corrected, 500, true).find("not corrected"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(RenderWhatIfJson(*corrected))["corrected"], true);
+}
+
+}  // namespace
+}  // namespace gpubound

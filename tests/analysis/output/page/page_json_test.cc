@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data of the page against a run made by hand, and what it weighs.
+#include "analysis/output/page/page_json.h"
+#include "analysis/attribution/build_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/output/text/headline.h"
+#include "analysis/trace/run_metadata.h"
+
+namespace gpubound {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr LabelId kOuter{1};
+constexpr LabelId kInner{2};
+constexpr LabelId kCall{3};
+
+class PageJsonTest : public testing::Test {
+ protected:
+  PageJsonTest() {
+    ProcessTrace& process = run_.processes.emplace_back();
+    run_.path = "/tmp/some.gpubound/";
+    process.identity = {"host", 100, 5};
+    process.span_begin_ns = 1'000;
+    process.span_end_ns = 2'000;
+    process.labels.resize(4);
+    process.labels[1] = {LabelKind::kOperation, Layer::kUnset, "", "outer"};
+    process.labels[2] = {LabelKind::kOperation, Layer::kUnset, "", "inner"};
+    process.labels[3] = {LabelKind::kApi, Layer::kUnset, "", "cudaLaunchKernel"};
+    ThreadTrace& thread = process.threads.emplace_back();
+    thread.name = "main";
+    thread.tid = process.main_tid = 7;
+    process.devices.resize(2);
+    process.streams.resize(2);
+    process.streams[1].device = DeviceId{1};
+    process.works.resize(2);
+    process.works[1].info.kind = WorkKind::kKernel;
+    process.works[1].name = "gemm";
+  }
+
+  ProcessTrace& process() { return run_.processes.front(); }
+  void Scope(LabelId label, int64_t begin_ns, int64_t end_ns) {
+    std::vector<ThreadEvent>& events = process().threads[0].events;
+    events.push_back({begin_ns, 0, label, SlotKind::kBegin});
+    events.push_back({end_ns, 0, label, SlotKind::kEnd});
+    std::stable_sort(events.begin(), events.end(),
+                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  }
+  void Kernel(int64_t begin_ns, int64_t end_ns) {
+    DeviceWork work;
+    work.start_ns = begin_ns;
+    work.end_ns = end_ns;
+    work.stream = StreamId{1};
+    work.work = WorkId{1};
+    process().device_work.push_back(work);
+  }
+  void Build(const PageLimits& limits = {}) {
+    Result<Report> report = BuildReport(run_);
+    ASSERT_TRUE(report.ok());
+    timeline_ = BuildTimeline(run_, *report, limits);
+    text_ = RenderPageJson(run_, *report, timeline_);
+  }
+  Json Parsed() const { return Json::parse(text_); }
+  const TimelineTrack& TrackOf(TrackKind kind) const {
+    static const TimelineTrack kNone;
+    const auto track = std::find_if(timeline_.tracks.begin(), timeline_.tracks.end(),
+                                    [&](const TimelineTrack& t) { return t.kind == kind; });
+    return track != timeline_.tracks.end() ? *track : kNone;
+  }
+  std::string NameOfEvent(const KeptEvent& event) const { return timeline_.names[event.name]; }
+
+  gpubound::Run run_;
+  PageTimeline timeline_;
+  std::string text_;
+};
+
+TEST_F(PageJsonTest, TracksAreDevicesStreamsThreadsAndTheirCalls) {
+  Scope(kOuter, 1'100, 1'900);
+  process().threads[0].calls.push_back({1'200, 1'210, 1, kCall, 0});
+  Kernel(1'220, 1'300);
+  Build();
+  std::vector<std::string> kinds;
+  for (const TimelineTrack& track : timeline_.tracks) kinds.push_back(TrackKindName(track.kind));
+  EXPECT_THAT(kinds, ElementsAre("device", "stream", "thread", "calls"));
+}
+
+TEST_F(PageJsonTest, EventsHaveTheRunsTimeAndTheirDepth) {
+  Scope(kOuter, 1'100, 1'900);
+  Scope(kInner, 1'200, 1'300);
+  Build();
+  const std::vector<KeptEvent>& events = TrackOf(TrackKind::kThread).events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(NameOfEvent(events[0]), "outer");
+  EXPECT_EQ(events[0].begin_ns, 100);
+  EXPECT_EQ(events[0].end_ns, 900);
+  EXPECT_EQ(NameOfEvent(events[1]), "inner");
+  EXPECT_EQ(events[1].depth, 1u);
+}
+
+TEST_F(PageJsonTest, AScopeThatIsOpenAtTheEndEndsWithTheProcess) {
+  process().threads[0].events.push_back({1'500, 0, kOuter, SlotKind::kBegin});
+  Build();
+  ASSERT_EQ(TrackOf(TrackKind::kThread).events.size(), 1u);
+  EXPECT_EQ(TrackOf(TrackKind::kThread).events[0].end_ns, 1'000);
+}
+
+TEST_F(PageJsonTest, ARangeThatAnotherThreadEndsEndsThere) {
+  process().threads.push_back(process().threads[0]);
+  process().threads[1].tid = 8;
+  process().threads[0].events = {{1'100, 40, kOuter, SlotKind::kRangeStart},
+                                 {1'200, 41, kInner, SlotKind::kRangeStart},
+                                 {1'900, 41, kInner, SlotKind::kRangeEnd}};
+  // Of what no thread started there is nothing to end.
+  process().threads[1].events = {{1'150, 99, kOuter, SlotKind::kRangeEnd},
+                                 {1'600, 40, kOuter, SlotKind::kRangeEnd}};
+  Build();
+  const std::vector<KeptEvent>& events = TrackOf(TrackKind::kThread).events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(NameOfEvent(events[0]), "outer");
+  EXPECT_EQ(events[0].end_ns, 600);
+  EXPECT_FALSE(events[0].end_cut);
+  EXPECT_EQ(NameOfEvent(events[1]), "inner");
+  EXPECT_EQ(events[1].end_ns, 900);
+}
+
+TEST_F(PageJsonTest, LostEventsReplaceWhatIsOpen) {
+  process().threads[0].events = {{1'100, 0, kOuter, SlotKind::kBegin},
+                                 {1'600, 0, kOuter, SlotKind::kBegin},
+                                 {1'700, 0, kOuter, SlotKind::kEnd}};
+  process().threads[0].resets.push_back({1, {kInner}});
+  Build();
+  const std::vector<KeptEvent>& events = TrackOf(TrackKind::kThread).events;
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].end_ns, 100);  // nothing is known of it after its begin
+  EXPECT_EQ(NameOfEvent(events[1]), "inner");
+  EXPECT_EQ(events[1].begin_ns, 600);
+  EXPECT_EQ(events[1].end_ns, 1'000);
+}
+
+TEST_F(PageJsonTest, DeviceTimeOfIterationsIsTheReports) {
+  Scope(kOuter, 1'000, 1'990);
+  std::vector<ThreadEvent>& events = process().threads[0].events;
+  events.insert(events.begin() + 1, {1'400, 1, LabelId{}, SlotKind::kStep});
+  events.insert(events.begin() + 2, {1'800, 2, LabelId{}, SlotKind::kStep});
+  Kernel(1'300, 1'500);
+  Kernel(1'450, 1'550);
+  Build();
+  const Json points = Parsed()["processes"][0]["iterations"];
+  EXPECT_EQ(points, Json::parse("[[1,1,0,400,400,400,100,1],[2,1,400,800,400,400,150,2]]"));
+  EXPECT_EQ(Parsed()["report"]["processes"][0]["iterations"]["slowest"][0]["gpu_busy_ns"], 150);
+}
+
+TEST_F(PageJsonTest, NamesCannotLeaveTheScriptElement) {
+  process().name = "</script><!--&";
+  Build();
+  EXPECT_THAT(text_, Not(HasSubstr("<")));
+  EXPECT_THAT(text_, Not(HasSubstr("&")));
+  EXPECT_EQ(Parsed()["report"]["processes"][0]["name"], "</script><!--&");
+}
+
+TEST_F(PageJsonTest, BytesThatAreNoTextAreReplaced) {
+  process().works[1].name = "k\xff";
+  Kernel(1'100, 1'200);
+  Build();
+  EXPECT_EQ(Parsed()["processes"][0]["kernels"][0]["name"], "k\ufffd");
+}
+
+TEST_F(PageJsonTest, KernelsAreDemangledAndCut) {
+  process().works[1].name = "_ZN3fooIiE3barEv";
+  Kernel(1'100, 1'200);
+  Build();
+  EXPECT_EQ(Parsed()["processes"][0]["kernels"][0]["name"], "foo<int>::bar()");
+  process().works[1].name = std::string(500, 'x');
+  Build();
+  EXPECT_EQ(Parsed()["processes"][0]["kernels"][0]["name"], std::string(200, 'x') + "\u2026");
+}
+
+TEST_F(PageJsonTest, NamesBeyondTheLimitShareOne) {
+  Scope(kOuter, 1'100, 1'900);
+  PageLimits limits;
+  limits.names = 1;
+  Build(limits);
+  EXPECT_EQ(timeline_.names.size(), 2u);
+  EXPECT_EQ(timeline_.names[0], "(other names)");
+}
+
+TEST_F(PageJsonTest, ARunThatIsTooLongKeepsItsWindowsOnly) {
+  for (int64_t at = 1'000; at < 2'000; at += 4) Kernel(at, at + 2);
+  PageLimits limits;
+  limits.events = 100;
+  limits.window_events = 20;
+  Build(limits);
+  EXPECT_FALSE(timeline_.whole);
+  const TimelineTrack& stream = TrackOf(TrackKind::kStream);
+  EXPECT_EQ(stream.seen, 250u);
+  EXPECT_LT(stream.events.size(), 250u);
+  EXPECT_FALSE(timeline_.windows.empty());
+  EXPECT_FALSE(stream.band.bytes().empty());
+}
+
+TEST_F(PageJsonTest, UnknownTimeIsClippedAndJoined) {
+  process().unknown = {{900, 1'100, "a"}, {1'100, 1'200, "b"}, {1'500, 1'600, "c"}};
+  Build();
+  EXPECT_EQ(Parsed()["processes"][0]["unknown"], Json::parse("[[0,200],[500,600]]"));
+}
+
+TEST_F(PageJsonTest, TheRunIsSummedUpInTheWordsOfTheTextReport) {
+  Scope(kOuter, 1'000, 2'000);
+  Kernel(1'100, 1'300);
+  process().unknown = {{1'900, 2'000, "a"}};
+  Build();
+  const Result<Report> report = BuildReport(run_);
+  const Json summary = Parsed()["summary"];
+  EXPECT_EQ(summary["headline"], HeadlineText(*report));
+  EXPECT_EQ(summary["scope"], "GPU: compute >= 20 %.");
+  EXPECT_EQ(summary["main_process"], 0);
+  EXPECT_EQ(summary["told_process"], 0);
+  EXPECT_EQ(summary["own_share"], nullptr);
+  EXPECT_DOUBLE_EQ(summary["unknown_share"], 0.1);
+  EXPECT_EQ(summary["idle_causes"], Json::parse(R"({"launch": 700})"));
+}
+
+TEST_F(PageJsonTest, WithoutADeviceNoCauseOfIdleTimeIsNamed) {
+  std::vector<ThreadEvent>& events = process().threads[0].events;
+  for (const uint64_t iteration : {1, 2}) {
+    const auto end_ns = static_cast<int64_t>(1'000 + 400 * iteration);
+    Scope(kOuter, end_ns - 300, end_ns - 100);
+    events.push_back({end_ns, iteration, LabelId{0}, SlotKind::kStep});
+  }
+  Build();
+  EXPECT_EQ(Parsed()["report"]["run"]["headline"], "iterations");
+  EXPECT_EQ(Parsed()["summary"]["idle_causes"], Json::object());
+  EXPECT_EQ(Parsed()["summary"]["idle_ns"], 0);
+}
+
+TEST_F(PageJsonTest, AWaitForAnotherProcessIsNamedAsOne) {
+  process().labels[2] = {LabelKind::kLayer, Layer::kWait, "", "101 102"};
+  process().labels[1] = {LabelKind::kLayer, Layer::kWait, "", "time.sleep"};
+  Scope(kOuter, 1'100, 1'900);
+  Scope(kInner, 1'200, 1'300);
+  Build();
+  const std::vector<KeptEvent>& events = TrackOf(TrackKind::kThread).events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(NameOfEvent(events[0]), "time.sleep");
+  EXPECT_EQ(NameOfEvent(events[1]), "wait for 101 102");
+}
+
+// The kernels of a process that the page lists are forty: colours go by these.
+TEST_F(PageJsonTest, CollectivesAndCopiesAreKnownByName) {
+  process().works.resize(4);
+  process().works[2] = process().works[1];
+  process().works[2].name = "ncclDevKernel_AllReduce";
+  process().works[3].info.kind = WorkKind::kMemcpy;
+  process().works[3].name = "HtoD";
+  for (const uint32_t work : {1u, 2u, 3u}) {
+    Kernel(1'200 + 100 * work, 1'250 + 100 * work);
+    process().device_work.back().work = WorkId{work};
+  }
+  Build();
+  const Json timeline = Parsed()["timeline"];
+  const auto named = [&](const char* of) {
+    std::vector<std::string> names;
+    for (const size_t name : timeline[of]) names.push_back(timeline["names"][name]);
+    return names;
+  };
+  EXPECT_THAT(named("comm_names"), ElementsAre("ncclDevKernel_AllReduce"));
+  EXPECT_THAT(named("copy_names"), ElementsAre("HtoD"));
+}
+
+TEST_F(PageJsonTest, ARunIsCalledAfterItsFolder) {
+  Build();
+  EXPECT_EQ(Parsed()["run"]["name"], "some.gpubound");
+}
+
+TEST_F(PageJsonTest, AnEmptyRunHasAPage) {
+  run_.processes.clear();
+  Build();
+  EXPECT_EQ(Parsed()["timeline"]["span_ns"], 0);
+  EXPECT_EQ(Parsed()["summary"]["main_process"], nullptr);
+  EXPECT_EQ(Parsed()["summary"]["told_process"], nullptr);
+}
+
+TEST_F(PageJsonTest, MetadataIsPlainText) {
+  process().notes = {{0, "metadata algorithm = \"PPO\""},
+                     {0, "metadata seed = 7"},
+                     {0, "metadata a = b = [1, 2]"},
+                     {0, "something else"},
+                     {0, "metadata algorithm = \"DQN\""}};
+  const std::map<std::string, std::string> expected = {
+      {"algorithm", "DQN"}, {"seed", "7"}, {"a", "b = [1, 2]"}};
+  EXPECT_EQ(MetadataOf(run_), expected);
+}
+
+}  // namespace
+}  // namespace gpubound

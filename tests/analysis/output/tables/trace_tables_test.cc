@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run as tables: what SQL on it says is what was recorded, and a query reads no more than it asks
+// for.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analysis/output/tables/sqlite_session.h"
+#include "tests/analysis/trace_writer.h"
+
+namespace gpubound {
+namespace {
+
+using namespace testing_support;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+// Rows as "a|b|c".
+class Lines : public RowSink {
+ public:
+  void Begin(const std::vector<std::string>&) override {}
+  bool Row(std::span<const Cell> cells) override {
+    std::string line;
+    for (const Cell& cell : cells) line += (&cell == cells.data() ? "" : "|") + Text(cell);
+    lines.push_back(line);
+    return true;
+  }
+  void End() override {}
+  std::vector<std::string> lines;
+
+ private:
+  static std::string Text(const Cell& cell) {
+    if (const auto* integer = std::get_if<int64_t>(&cell)) return std::to_string(*integer);
+    if (const auto* real = std::get_if<double>(&cell)) return std::to_string(*real);
+    if (const auto* text = std::get_if<std::string_view>(&cell)) return std::string(*text);
+    return "NULL";
+  }
+};
+
+class TraceTablesTest : public testing::Test {
+ protected:
+  std::vector<std::string> Query(const std::string& sql) {
+    Lines lines;
+    session_.reset();
+    Result<std::unique_ptr<SqlSession>> session = SqlSession::Open(run_.path());
+    EXPECT_TRUE(session.ok()) << session.error().ToString();
+    if (!session.ok()) return {};
+    session_ = std::move(*session);
+    const Status done = session_->Run(sql, &lines);
+    EXPECT_TRUE(done.ok()) << done.error().ToString();
+    return lines.lines;
+  }
+  // Of the session that Query() opened last.
+  std::vector<std::string> Again(const std::string& sql) {
+    Lines lines;
+    const Status done = session_->Run(sql, &lines);
+    EXPECT_TRUE(done.ok()) << done.error().ToString();
+    return lines.lines;
+  }
+  uint64_t PiecesRead() const { return session_->run().pieces_read(); }
+
+  // Ten chunks of a kernel each, at 100, 200, ...
+  void PutTenKernels() {
+    writer_.PutUsualRows();
+    for (uint32_t i = 0; i < 10; ++i) {
+      writer_.Work({.thread = 9, .first_sequence = i}, {Kernel(100 * i + 100, 100 * i + 150, i)});
+    }
+  }
+  // Ten chunks of thread 1 with a scope each, at 100, 200, ...
+  void PutTenScopes() {
+    writer_.PutUsualRows();
+    for (uint64_t i = 0; i < 10; ++i) {
+      writer_.Scopes({.thread = 1, .first_sequence = 2 * i},
+                     {Begin(kTrain, 100 * i + 100), End(kTrain, 100 * i + 150)});
+    }
+  }
+
+  TemporaryRun run_;
+  SegmentWriter writer_{run_, WriterIdentity{}};
+  std::unique_ptr<SqlSession> session_;
+};
+
+TEST_F(TraceTablesTest, AnEmptyRunHasEveryTable) {
+  writer_.PutUsualRows();
+  for (const TraceTable& table : AllTraceTables()) {
+    EXPECT_THAT(Query(std::string("SELECT count(*) >= 0 FROM ") + table.name), ElementsAre("1"))
+        << table.name;
+  }
+}
+
+TEST_F(TraceTablesTest, AScopeHasBeginEndNameAndDepth) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1},
+                 {Begin(kTrain, 100), Begin(kInner, 200), End(kInner, 300), End(kTrain, 400)});
+  EXPECT_THAT(
+      Query("SELECT begin_ns, end_ns, duration_ns, kind, name, depth, cut FROM scope"),
+      ElementsAre("200|300|100|operation|inner|1|NULL", "100|400|300|operation|train|0|NULL"));
+}
+
+TEST_F(TraceTablesTest, AScopeOverSeveralChunksIsOneRow) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100)});
+  writer_.Scopes({.thread = 1, .first_sequence = 1}, {Begin(kInner, 200)}, {1});
+  writer_.Scopes({.thread = 1, .first_sequence = 2}, {End(kInner, 300), End(kTrain, 400)}, {1, 3});
+  EXPECT_THAT(Query("SELECT name, begin_ns, end_ns FROM scope"),
+              ElementsAre("inner|200|300", "train|100|400"));
+}
+
+TEST_F(TraceTablesTest, ScopesAroundAGapAreMarkedAsCut) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 200)});
+  writer_.Scopes({.thread = 1, .first_sequence = 9}, {End(kInner, 700)}, {3});
+  EXPECT_THAT(Query("SELECT name, begin_ns, end_ns, cut FROM scope ORDER BY begin_ns, name"),
+              ElementsAre("train|100|200|end", "inner|200|200|end", "inner|700|700|begin"));
+}
+
+TEST_F(TraceTablesTest, AScopeThatNeverEndedEndsWithTheSpan) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100)});
+  EXPECT_THAT(Query("SELECT end_ns, cut FROM scope"), ElementsAre("1000|end"));
+}
+
+TEST_F(TraceTablesTest, ARangeMayEndOnAnotherThread) {
+  writer_.PutUsualRows();
+  writer_.Sql("INSERT INTO thread VALUES(2, 101, 'other')");
+  writer_.Scopes({.thread = 1}, {MakeSlot(SlotKind::kRangeStart, kTrain, 100), 77});
+  writer_.Scopes({.thread = 2}, {MakeSlot(SlotKind::kRangeEnd, kTrain, 300), 77});
+  EXPECT_THAT(Query("SELECT thread, begin_ns, end_ns, is_range, cut FROM scope"),
+              ElementsAre("1|100|300|1|NULL"));
+}
+
+TEST_F(TraceTablesTest, StepsPhasesAndCountersAreRows) {
+  writer_.PutUsualRows();
+  writer_.Sql("INSERT INTO label VALUES(7, 5, 0, '', 'reward'), (8, 4, 0, '', 'update')");
+  writer_.Scopes({.thread = 1},
+                 {MakeSlot(SlotKind::kPhase, static_cast<LabelId>(8), 10),
+                  MakeSlot(SlotKind::kCounter, static_cast<LabelId>(7), 20),
+                  std::bit_cast<uint64_t>(0.5), MakeSlot(SlotKind::kStep, kTrain, 30), 4});
+  EXPECT_THAT(Query("SELECT time_ns, name FROM phase"), ElementsAre("10|update"));
+  EXPECT_THAT(Query("SELECT time_ns, name, value FROM counter"), ElementsAre("20|reward|0.500000"));
+  EXPECT_THAT(Query("SELECT time_ns, number FROM step"), ElementsAre("30|4"));
+  EXPECT_THAT(Query("SELECT kind FROM event"), ElementsAre("phase", "counter", "step"));
+}
+
+TEST_F(TraceTablesTest, WhereIterationsBeginNoneEnds) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {MakeSlot(SlotKind::kStep, LabelId{0}, 10), kIterationsBegin,
+                                 MakeSlot(SlotKind::kStep, LabelId{0}, 30), 4});
+  EXPECT_THAT(Query("SELECT time_ns, number FROM step"), ElementsAre("30|4"));
+  EXPECT_THAT(Query("SELECT time_ns, kind, payload FROM event"),
+              ElementsAre("10|iterations_begin|NULL", "30|step|4"));
+}
+
+TEST_F(TraceTablesTest, CallsAndWorkJoinByCorrelation) {
+  writer_.PutUsualRows();
+  writer_.Calls({.thread = 9}, {Launch(100, 110, 4), Launch(200, 210, 5)});
+  writer_.Work({.thread = 9}, {Kernel(120, 140, 4), Kernel(220, 240, 5)});
+  EXPECT_THAT(
+      Query("SELECT api.thread, api.begin_ns, gpu.begin_ns, gpu.name, gpu.class, stream, grid_x "
+            "FROM gpu JOIN api USING(correlation) ORDER BY 2"),
+      ElementsAre("1|100|120|gemm|compute|7|8", "1|200|220|gemm|compute|7|8"));
+}
+
+// Quadratic, it would be ten pieces of the one for each of the other's ten records.
+TEST_F(TraceTablesTest, AJoinByCorrelationReadsEachChunkTwiceAtMost) {
+  PutTenKernels();
+  for (uint32_t i = 0; i < 10; ++i) {
+    const uint64_t begin_ns = 100 * i + 90;
+    writer_.Calls({.thread = 9, .first_sequence = i}, {Launch(begin_ns, begin_ns + 5, i)});
+  }
+  EXPECT_THAT(Query("SELECT count(*), sum(gpu.begin_ns - api.begin_ns) FROM gpu JOIN api "
+                    "USING(process, correlation)"),
+              ElementsAre("10|100"));
+  EXPECT_LE(PiecesRead(), 30u);
+}
+
+TEST_F(TraceTablesTest, ACorrelationHasAllItsRecordsOfEveryProcess) {
+  writer_.PutUsualRows();
+  writer_.Work({.thread = 9}, {Kernel(120, 140, 4), Kernel(220, 240, 5), Kernel(320, 340, 4)});
+  SegmentWriter second(run_, WriterIdentity{"host", 200, 6});
+  second.PutUsualRows();
+  second.Work({.thread = 9}, {Kernel(420, 440, 4)});
+  EXPECT_THAT(Query("SELECT process, begin_ns FROM gpu WHERE correlation = 4"),
+              ElementsAre("1|120", "1|320", "2|420"));
+  EXPECT_THAT(Query("SELECT begin_ns FROM gpu WHERE correlation = 4 AND process = 2"),
+              ElementsAre("420"));
+  EXPECT_THAT(Query("SELECT begin_ns FROM gpu WHERE correlation = 4.5 OR correlation = '5'"),
+              ElementsAre("220"));
+  for (const char* nothing : {"-1", "4294967300", "NULL", "'text'", "7"}) {
+    EXPECT_THAT(Query(std::string("SELECT 1 FROM gpu WHERE correlation = ") + nothing), IsEmpty());
+  }
+}
+
+TEST_F(TraceTablesTest, NodesOfGraphsAreRowsAndTellTheClassOfTheirGraph) {
+  writer_.PutUsualRows();
+  writer_.Sql("INSERT INTO work VALUES(2, 4, 0, 'CUDA graph', 0,0,0, 0,0,0, 0,0,0)");
+  writer_.Sql(
+      "INSERT INTO graph_node VALUES(7, 3, 0, 1, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'), "
+      "(8, 3, 3, 0, '(host function)')");
+  DeviceRecord graph = Kernel(300, 500, 1);
+  graph.work = WorkId{2};
+  graph.graph = 3;
+  writer_.Work({.thread = 9}, {graph});
+  EXPECT_THAT(Query("select graph, graph_node, type, class, captured_in from graph_node"),
+              ElementsAre("3|7|0|comm|train", "3|8|3|NULL|NULL"));
+  EXPECT_THAT(Query("select kind, class, name from gpu"), ElementsAre("graph|comm|CUDA graph"));
+  EXPECT_THAT(Query("select name, class from kernel"), ElementsAre("CUDA graph 3|comm"));
+  EXPECT_THAT(Query("select operation, gpu_busy_is_upper_bound from operation"),
+              ElementsAre("(no operation)|1"));
+}
+
+TEST_F(TraceTablesTest, SamplesOfTheProcessTreeAreRows) {
+  writer_.PutUsualRows();
+  writer_.Sql("INSERT INTO process_tree VALUES(400, 3, 60, 4096, 20)");
+  EXPECT_THAT(Query("select * from process_tree"), ElementsAre("1|400|3|60|4096|20"));
+}
+
+TEST_F(TraceTablesTest, ATimeRangeReadsOnlyTheChunksItNeeds) {
+  PutTenKernels();
+  EXPECT_THAT(Query("SELECT begin_ns FROM gpu WHERE begin_ns BETWEEN 400 AND 500"),
+              ElementsAre("400", "500"));
+  EXPECT_EQ(PiecesRead(), 2u);
+  EXPECT_THAT(Query("SELECT begin_ns FROM gpu WHERE begin_ns < 220 AND end_ns > 120"),
+              ElementsAre("100", "200"));
+  EXPECT_EQ(PiecesRead(), 2u);
+  EXPECT_EQ(Query("SELECT begin_ns FROM gpu").size(), 10u);
+  EXPECT_EQ(PiecesRead(), 10u);
+}
+
+TEST_F(TraceTablesTest, ATimeRangeOfScopesReadsUntilTheyHaveEnded) {
+  PutTenScopes();
+  EXPECT_THAT(Query("SELECT begin_ns FROM scope WHERE begin_ns >= 400 AND begin_ns <= 500"),
+              ElementsAre("400", "500"));
+  EXPECT_EQ(PiecesRead(), 2u);
+  EXPECT_THAT(Query("SELECT time_ns FROM event WHERE time_ns = 450"), ElementsAre("450"));
+  EXPECT_EQ(PiecesRead(), 1u);
+}
+
+TEST_F(TraceTablesTest, LimitsThatAreNoIntegersLimitWhatTheySay) {
+  PutTenKernels();
+  EXPECT_EQ(Query("SELECT 1 FROM gpu WHERE begin_ns > 899.5 AND begin_ns < 1e300").size(), 2u);
+  EXPECT_EQ(PiecesRead(), 2u);
+  EXPECT_THAT(Query("SELECT 1 FROM gpu WHERE begin_ns >= 'text'"), IsEmpty());
+  EXPECT_THAT(Query("SELECT 1 FROM gpu WHERE begin_ns > NULL"), IsEmpty());
+  EXPECT_EQ(Query("SELECT 1 FROM gpu WHERE begin_ns < 200.5").size(), 2u);
+}
+
+TEST_F(TraceTablesTest, AnotherProcessIsNotReadForThisOne) {
+  PutTenKernels();
+  SegmentWriter second(run_, WriterIdentity{"host", 200, 6});
+  second.PutUsualRows();
+  second.Work({.thread = 9}, {Kernel(300, 350, 1)});
+  EXPECT_THAT(Query("SELECT pid, count(*), sum(duration_ns) FROM gpu JOIN process USING(process) "
+                    "GROUP BY pid ORDER BY pid"),
+              ElementsAre("100|10|500", "200|1|50"));
+  EXPECT_EQ(Query("SELECT 1 FROM gpu WHERE process = 2").size(), 1u);
+  EXPECT_EQ(PiecesRead(), 1u);
+}
+
+TEST_F(TraceTablesTest, ADamagedChunkIsPassedOverAndNamed) {
+  PutTenKernels();
+  writer_.Sql("UPDATE chunk SET crc=crc+1 WHERE id=3");
+  EXPECT_EQ(Query("SELECT 1 FROM gpu").size(), 9u);
+  ASSERT_EQ(session_->run().problems().size(), 1u);
+  EXPECT_THAT(session_->run().problems()[0], HasSubstr("chunk 3 is damaged"));
+  EXPECT_THAT(Query("SELECT value FROM ledger WHERE counter='chunk_events_lost'"),
+              ElementsAre("1"));
+}
+
+TEST_F(TraceTablesTest, AKilledProcessHasWhatIsSalvaged) {
+  writer_.PutUsualRows();
+  writer_.Sql("DELETE FROM meta WHERE key LIKE 'end%'");
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 200)});
+  LiveWriter live(WriterIdentity{});
+  live.AddScopes(1, 2, {Begin(kTrain, 300), End(kTrain, 400)});
+  run_.Write(LiveWriter::NameFor(WriterIdentity{}), live.Bytes());
+  EXPECT_THAT(Query("SELECT begin_ns FROM scope"), ElementsAre("100", "300"));
+  EXPECT_THAT(Query("SELECT span_end FROM process"), ElementsAre("last event"));
+}
+
+TEST_F(TraceTablesTest, FiguresAreThoseOfTheReport) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
+  writer_.Calls({.thread = 9}, {Launch(200, 210, 4)});
+  writer_.Work({.thread = 9}, {Kernel(300, 500, 4), Kernel(400, 600, 5)});
+  EXPECT_THAT(Query("SELECT operation, wall_ns, gpu_busy_ns, gpu_sum_ns FROM operation"),
+              ElementsAre("train|800|300|400", "(no operation)|200|0|0"));
+  EXPECT_THAT(Query("SELECT sum(duration_ns) FROM gpu"), ElementsAre("400"));
+  EXPECT_THAT(Query("SELECT sum(ns) FROM breakdown"), ElementsAre("1000"));
+}
+
+// As a process of a run that goes on does; by its pid it comes before the one that is there.
+TEST_F(TraceTablesTest, FiguresAreOfTheirProcessWhereAnotherBeganAfterTheOpening) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
+  ASSERT_THAT(Query("SELECT pid FROM process"), ElementsAre("100"));
+  SegmentWriter first(run_, WriterIdentity{"host", 50, 6});
+  first.PutUsualRows();
+  SegmentWriter last(run_, WriterIdentity{"host", 200, 6});
+  last.PutUsualRows();
+  EXPECT_THAT(Again("SELECT pid, operation, wall_ns FROM operation JOIN process USING(process)"),
+              ElementsAre("100|train|800", "100|(no operation)|200"));
+  EXPECT_THAT(Again("SELECT process, sum(ns) FROM breakdown GROUP BY 1"), ElementsAre("1|1000"));
+  EXPECT_THAT(session_->run().problems(), ElementsAre(HasSubstr("2 of the processes began")));
+}
+
+TEST_F(TraceTablesTest, AReportThatCannotBeBuiltIsAnErrorAndNoEmptyTable) {
+  writer_.PutUsualRows();
+  Query("SELECT 1");
+  std::filesystem::remove_all(run_.path());
+  Lines lines;
+  for (const char* table : {"operation", "ledger"}) {
+    const Status done = session_->Run(std::string("SELECT * FROM ") + table, &lines);
+    ASSERT_FALSE(done.ok()) << table;
+    EXPECT_THAT(done.error().found, HasSubstr("nothing there"));
+  }
+  EXPECT_NE(session_->run().report_error(), nullptr);
+  EXPECT_THAT(Again("SELECT pid FROM process"), ElementsAre("100"));
+}
+
+TEST_F(TraceTablesTest, TheReportIsFoundFromAnotherFolder) {
+  writer_.PutUsualRows();
+  const std::filesystem::path here = std::filesystem::current_path();
+  const std::filesystem::path run = run_.path();
+  std::filesystem::current_path(run.parent_path());
+  Result<std::unique_ptr<SqlSession>> session = SqlSession::Open(run.filename().string());
+  std::filesystem::current_path(here);
+  ASSERT_TRUE(session.ok());
+  session_ = std::move(*session);
+  EXPECT_THAT(Again("SELECT operation FROM operation"), ElementsAre("(no operation)"));
+}
+
+TEST_F(TraceTablesTest, ALimitOfEndsHasRangesThatAnotherThreadEnded) {
+  writer_.PutUsualRows();
+  writer_.Sql("INSERT INTO thread VALUES(2, 101, 'other')");
+  writer_.Scopes({.thread = 1}, {MakeSlot(SlotKind::kRangeStart, kTrain, 100), 77});
+  writer_.Scopes({.thread = 1, .first_sequence = 2}, {Begin(kInner, 600), End(kInner, 700)});
+  writer_.Scopes({.thread = 2}, {MakeSlot(SlotKind::kRangeEnd, kTrain, 300), 77});
+  for (const char* limit : {"end_ns <= 500", "end_ns < 500 AND begin_ns < 200", "end_ns = 300"}) {
+    EXPECT_THAT(Query(std::string("SELECT begin_ns, end_ns FROM scope WHERE ") + limit),
+                ElementsAre("100|300"))
+        << limit;
+  }
+}
+
+TEST_F(TraceTablesTest, ALimitOfEndsHasScopesThatWereCutBeforeIt) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 200)});
+  writer_.Scopes({.thread = 1, .first_sequence = 9}, {End(kInner, 700)}, {3});
+  EXPECT_THAT(Query("SELECT name, begin_ns, end_ns, cut FROM scope WHERE end_ns <= 500"),
+              UnorderedElementsAre("train|100|200|end", "inner|200|200|end"));
+}
+
+TEST_F(TraceTablesTest, ALimitAtTheSpansEndHasWhatNeverEnded) {
+  writer_.PutUsualRows();
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100)});
+  writer_.Scopes({.thread = 1, .first_sequence = 1}, {Begin(kInner, 1200), End(kInner, 1300)}, {1});
+  EXPECT_THAT(Query("SELECT name, end_ns FROM scope WHERE end_ns <= 1000"),
+              ElementsAre("train|1000"));
+}
+
+TEST_F(TraceTablesTest, NamesAreGivenAsUtf8) {
+  writer_.PutUsualRows();
+  writer_.Sql("UPDATE label SET text=CAST(x'6180FF62' AS TEXT) WHERE id=1");
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 200)});
+  EXPECT_THAT(Query("SELECT name FROM scope"), ElementsAre("a\xef\xbf\xbd\xef\xbf\xbd"
+                                                           "b"));
+}
+
+TEST_F(TraceTablesTest, NothingButReadingIsAllowed) {
+  writer_.PutUsualRows();
+  Query("SELECT 1");
+  Lines lines;
+  for (const char* sql : {"CREATE TABLE x(y)", "ATTACH '/tmp/x' AS y", "DROP TABLE gpu",
+                          "INSERT INTO gpu(name) VALUES('x')", "PRAGMA journal_mode=WAL"}) {
+    EXPECT_FALSE(session_->Run(sql, &lines).ok()) << sql;
+  }
+}
+
+TEST_F(TraceTablesTest, SeveralStatementsRunOneAfterTheOther) {
+  writer_.PutUsualRows();
+  EXPECT_THAT(Query("SELECT 1; -- a remark\nSELECT 2;\n"), ElementsAre("1", "2"));
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/reader/process_presence.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace gpubound {
+namespace {
+
+std::string ThisHost() {
+  char host[256] = {};
+  EXPECT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  return host;
+}
+
+TEST(ProcessPresence, ThisProcessIsThereAndAnImpossibleOneIsNot) {
+  const std::string host = ThisHost();
+  EXPECT_EQ(PresenceOf({host, getpid(), RealtimeNow()}), Presence::kThere);
+  EXPECT_EQ(PresenceOf({host, INT32_MAX, 0}), Presence::kGone);
+  EXPECT_EQ(PresenceOf({host + "x", getpid(), RealtimeNow()}), Presence::kElsewhere);
+}
+
+TEST(ProcessPresence, OneThatHasGotThePidSinceIsNotIt) {
+  const std::string host = ThisHost();
+  constexpr int64_t kHour = 3'600'000'000'000;
+  EXPECT_EQ(PresenceOf({host, getpid(), RealtimeNow() - 24 * kHour}), Presence::kGone);
+}
+
+TEST(ProcessPresence, ADeadOneThatNobodyHasWaitedForIsGone) {
+  const std::string host = ThisHost();
+  const int64_t now_ns = RealtimeNow();
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t info;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(PresenceOf({host, child, now_ns}), Presence::kGone);
+  waitpid(child, nullptr, 0);
+}
+
+}  // namespace
+}  // namespace gpubound

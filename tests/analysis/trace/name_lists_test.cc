@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/trace/name_lists.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/trace/label_roles.h"
+#include "analysis/trace/work_classes.h"
+
+namespace gpubound {
+namespace {
+
+WorkClass ClassOfKernel(const std::string& name) {
+  Work work;
+  work.info.kind = WorkKind::kKernel;
+  work.name = name;
+  return ClassOf(work);
+}
+
+TEST(NameListsTest, KnowsCollectivesByTheirKernels) {
+  for (const char* name : {
+           "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+           "ncclKernel_AllReduce_RING_LL_Sum_float",
+           "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+           "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>(vllm::RankData*)",
+           "_ZN4vllm26cross_device_reduce_1stageI13__nv_bfloat16Li2EEEvPNS_8RankDataE",
+           "nvshmemi_transfer_rma",
+       }) {
+    EXPECT_EQ(ClassOfKernel(name), kComm) << name;
+  }
+}
+
+TEST(NameListsTest, TakesOtherKernelsAsCompute) {
+  for (const char* name : {
+           "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize64x64x32",
+           "void at::native::elementwise<ncclThing>(int)",
+           "my_reduce_nccl_like",
+           "",
+       }) {
+    EXPECT_EQ(ClassOfKernel(name), kCompute) << name;
+  }
+}
+
+TEST(NameListsTest, TakesCopiesAndSetsAsCopiesWhateverTheirName) {
+  Work work;
+  work.name = "nccl";
+  work.info.kind = WorkKind::kMemcpy;
+  EXPECT_EQ(ClassOf(work), kCopy);
+  work.info.kind = WorkKind::kMemset;
+  EXPECT_EQ(ClassOf(work), kCopy);
+}
+
+TEST(NameListsTest, KnowsLibraryAnnotations) {
+  EXPECT_TRUE(IsLibraryAnnotation("NCCL", "ncclAllReduce"));
+  EXPECT_TRUE(IsLibraryAnnotation("TSL", "anything"));
+  EXPECT_TRUE(IsLibraryAnnotation("cuBLASLt", "anything"));
+  EXPECT_TRUE(IsLibraryAnnotation("torch", "anything"));
+  EXPECT_FALSE(IsLibraryAnnotation("torchrl", "anything"));
+  EXPECT_TRUE(IsLibraryAnnotation("", "nccl:all_reduce"));
+  EXPECT_TRUE(IsLibraryAnnotation("", "## Call CompiledFxGraph fabc ##"));
+  EXPECT_TRUE(IsLibraryAnnotation("", "Torch-Compiled Region: 0/0"));
+}
+
+TEST(NameListsTest, LeavesTheUsersAnnotationsAlone) {
+  EXPECT_FALSE(IsLibraryAnnotation("", "forward"));
+  EXPECT_FALSE(IsLibraryAnnotation("mylib", "step"));
+  EXPECT_FALSE(IsLibraryAnnotation("cubist", "paint"));
+  EXPECT_FALSE(IsLibraryAnnotation("", "my nccl:wrapper"));
+}
+
+TEST(NameListsTest, MatchesStarsAndAnchors) {
+  const NameList list("# a comment\n\n^front*\nany*end\n*inner*\n");
+  EXPECT_TRUE(list.Matches("FrontDoor"));
+  EXPECT_FALSE(list.Matches("void front"));
+  EXPECT_TRUE(list.Matches("void anything::at end"));
+  EXPECT_TRUE(list.Matches("xxinnerxx"));
+  EXPECT_FALSE(list.Matches("a comment"));
+}
+
+}  // namespace
+}  // namespace gpubound

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound report [RUN]`: where the time of a run went, as text, as JSON, as a page or
+// as a figure.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/base/text_table.h"
+#include "analysis/calibration/calibration_file.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/output/export/report_csv.h"
+#include "analysis/output/text/report_text.h"
+#include "analysis/report/report.h"
+#include "analysis/report/report_json.h"
+#include "analysis/report/simulated_mark.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/load_report.h"
+#include "tools/commands/operations_option.h"
+#include "tools/commands/option_parser.h"
+#include "tools/commands/prepare_analysis.h"
+#include "tools/commands/repeated_run.h"
+#include "tools/commands/report_file.h"
+#include "tools/commands/report_page.h"
+#include "tools/commands/report_plot.h"
+#include "tools/commands/shell_quote.h"
+#include "tools/console/console.h"
+#include "tools/console/exit_codes.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound report", "[OPTIONS] [RUN...]",
+    "Prints where the time of each operation went, and how much of it the GPU was really working.\n"
+    "RUN is the directory of a run; without it, the newest *.gpubound directory here. Only --plot\n"
+    "takes more than one.",
+    "Without options: one screen that says it all, and details in short; --full has all sections.\n"
+    "Tables of --by: one for each word of the list. --attribution timeline: GPU time that passed\n"
+    "while an operation was open; caused: of the work that it launched.\n"
+    "Columns: 'wall' is the sum of 'cpu only' (GPU idle, CPU working), 'cpu+gpu' (both), 'gpu "
+    "only'\n"
+    "(GPU busy, CPU waiting for it or blocked), 'waiting' (GPU idle, CPU waiting for another\n"
+    "process), 'idle' (neither) and 'unknown' (the GPU may have worked unrecorded). 'GPU busy' is "
+    "the\n"
+    "GPU time that passed in the row, 'caused' that of what was launched there. Columns of "
+    "nothing\n"
+    "but zeros are left out, but not with --raw. Bars are as long as the row's share of the span.\n"
+    "Exit status: 0, 1 if a file cannot be written, 2 for wrong use, or 3 if the run cannot be\n"
+    "read.\n",
+    "  gpubound report\n"
+    "  gpubound report train.gpubound --by phase,operation --kernels\n"
+    "  gpubound report train.gpubound --html report.html\n"
+    "  gpubound report train.gpubound --json > report.json\n"
+    "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.pdf\n"};
+
+constexpr int kUnlimitedWidth = 1'000'000;
+
+struct ReportArguments {
+  std::vector<std::string> runs;
+  bool json = false;
+  bool csv = false;
+  std::string html;  // file to write; empty: none
+  std::string plot;  // likewise
+  std::vector<std::string> group_by;
+  bool no_replay = false;
+  bool force = false;
+  TextOptions text;
+  ReportOptions model;
+};
+
+// Of options of which one would be ignored; empty where they go together.
+std::string Contradiction(const OptionParser& parser) {
+  constexpr std::array kOutputs = {"--json", "--csv", "--html", "--plot"};
+  constexpr std::array kOfText = {"--full", "--by", "--attribution", "--kernels", "--raw"};
+  const auto given = [&parser](const char* name) { return parser.Given(name); };
+  if (given("--group-by") && !given("--plot"))
+    return "--group-by is about --plot, which is missing.";
+  const auto* const output = std::find_if(kOutputs.begin(), kOutputs.end(), given);
+  if (output == kOutputs.end()) return "";
+  const auto* const other = std::find_if(output + 1, kOutputs.end(), given);
+  if (other != kOutputs.end()) return fmt::format("{} and {} exclude each other.", *output, *other);
+  const auto* const text = std::find_if(kOfText.begin(), kOfText.end(), given);
+  if (text == kOfText.end()) return "";
+  return fmt::format("{} is about the text, which {} replaces.", *text, *output);
+}
+
+std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments* arguments) {
+  OptionParser parser(kHelp);
+  parser.AddOption("RUN", &arguments->runs, "Directory of a run").Value("");
+  parser.AddFlag("--json", &arguments->json, "JSON (gpubound.report.v1), the stable form");
+  parser.AddFlag("--csv", &arguments->csv, "Operations as comma-separated values");
+  parser.AddOption("--html", &arguments->html, "Write a page to look at in a browser; - is stdout")
+      .Check(NotEmpty())
+      .Value("FILE");
+  parser
+      .AddOption("--plot", &arguments->plot,
+                 "Draw bars and transitions for a paper, as .svg or .pdf")
+      .Check(NotEmpty())
+      .Value("FILE");
+  parser
+      .AddOption("--group-by", &arguments->group_by,
+                 "Metadata by which --plot groups runs (algorithm,environment)")
+      .Value("KEYS")
+      .SplitAtCommas();
+  parser.AddFlag("--full", &arguments->text.full,
+                 "Every section at length, not one screen and details in short");
+  parser.AddListOption("--by", &arguments->text.by,
+                       {"operation", "phase", "process", "device", "layer", "thread", "iteration",
+                        "gap", "transition"},
+                       "Tables");
+  parser.AddListOption("--attribution", &arguments->text.attribution, {"timeline", "caused"},
+                       "GPU time");
+  parser.AddFlag("--kernels", &arguments->text.kernels,
+                 "List kernels and copies by the operation that launched them");
+  parser.AddFlag("--raw", &arguments->text.raw, "Times as integers, in ns");
+  AddOperationsOption(&parser, &arguments->model.operations);
+  parser.AddFlag(
+      "--no-replay", &arguments->no_replay,
+      "Recorded values alone, several times as fast: no corrected ones, no critical path");
+  parser.AddFlag("--force", &arguments->force, "Let --html and --plot replace any file");
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
+  std::string complaint = Contradiction(parser);
+  if (complaint.empty() && !arguments->plot.empty() && !PlotFormatOf(arguments->plot)) {
+    complaint = "--plot writes SVG or PDF, and '" + EscapeName(arguments->plot) +
+                "' ends in neither .svg nor .pdf.";
+  } else if (complaint.empty() && arguments->runs.size() > 1 && arguments->plot.empty()) {
+    complaint = "'" + EscapeName(arguments->runs[1]) +
+                "' is one argument too many: only --plot takes several runs";
+  }
+  if (complaint.empty()) complaint = FindRunGivenTwice("--plot", arguments->runs).value_or("");
+  if (complaint.empty()) return std::nullopt;
+  parser.Complain(complaint);
+  return kExitWrongUse;
+}
+
+int DrawFigure(const ReportArguments& arguments) {
+  const Result<PlotInput> input = LoadForPlot(arguments.runs, arguments.model);
+  if (!input.ok()) {
+    PrintError(input.error());
+    return kExitUnreadable;
+  }
+  if (const Status known = CheckPlotKeys(*input, arguments.group_by); !known.ok()) {
+    PrintError(known.error());
+    return kExitWrongUse;
+  }
+  const std::vector<std::string> usual = {"algorithm", "environment"};
+  const std::vector<PlotGroup> groups =
+      GroupForPlot(input->runs, arguments.group_by.empty() ? usual : arguments.group_by);
+  return StoreAs(arguments.plot, RenderPlot(groups, *PlotFormatOf(arguments.plot)), arguments.force,
+                 kExitCheckFailed);
+}
+
+}  // namespace
+
+int PrintReport(const Arguments& words) {
+  ReportArguments arguments;
+  const StreamFacts stream = FactsOf(STDOUT_FILENO);
+  const TextOptions terminal = TextOptionsFor(stream, EnvironmentVariable);
+  arguments.text.width = terminal.width;
+  arguments.text.color = terminal.color;
+  arguments.text.unicode = terminal.unicode;
+  if (const auto over = ParseReportArguments(words, &arguments)) return *over;
+  // Who reads exact figures out of a pipe wants whole names.
+  if (arguments.text.raw && !stream.is_terminal && EnvironmentVariable("COLUMNS") == nullptr) {
+    arguments.text.width = kUnlimitedWidth;
+  }
+  const std::string& file = arguments.plot.empty() ? arguments.html : arguments.plot;
+  if (const auto refused = RefusePlace(file, arguments.force)) return *refused;
+  PrepareAnalysisOfMapped();
+  if (!arguments.plot.empty()) return DrawFigure(arguments);
+  arguments.model.replays = !arguments.no_replay;
+  arguments.model.why_not_replayed = "--no-replay leaves that out";
+  arguments.model.speedups = !arguments.csv;
+  arguments.model.calibration_folder = CalibrationFolder();
+  const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
+  const Result<AnalyzedRun> analyzed = LoadRunAndReport(run, arguments.model);
+  if (!analyzed.ok()) {
+    PrintError(analyzed.error());
+    return kExitUnreadable;
+  }
+  if (!arguments.html.empty()) {
+    return StoreAs(arguments.html, PageOf(*analyzed), arguments.force, kExitCheckFailed);
+  }
+  const Report& report = analyzed->report;
+  arguments.text.run = ShellQuote(analyzed->run.path);
+  if (arguments.csv) {
+    // The table has no place for it.
+    if (const std::string mark = SimulatedMark(report); !mark.empty()) PrintMessage(mark);
+    return WriteStdout(RenderCsv(report));
+  }
+  return WriteStdout(arguments.json ? RenderJson(report) : RenderText(report, arguments.text));
+}
+
+}  // namespace gpubound

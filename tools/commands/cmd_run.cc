@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound run -- CMD`: makes a run directory, starts the program with the library in it, waits,
+// and says what was found. Whatever goes wrong on our side after the program was started is said
+// and does not change its status.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "analysis/base/text_table.h"
+#include "analysis/output/text/report_text.h"
+#include "libprofiler/env_vars.h"
+#include "tools/calibrate/run_calibration.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/run_arguments.h"
+#include "tools/commands/run_summary.h"
+#include "tools/console/console.h"
+#include "tools/console/exit_codes.h"
+#include "tools/launch/child_program.h"
+#include "tools/launch/guarded.h"
+#include "tools/launch/library_files.h"
+#include "tools/launch/package_folder.h"
+#include "tools/launch/program_file.h"
+#include "tools/launch/run_directory.h"
+#include "tools/launch/run_environment.h"
+#include "tools/launch/run_keeper.h"
+#include "tools/launch/run_record.h"
+#include "tools/launch/scratch_folder.h"
+
+namespace gpubound {
+namespace {
+
+constexpr char kRecording[] = "recording the run";  // for errors
+
+int64_t ReadClockNs(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string HostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
+RunRecord BeginRecord(const Arguments& command) {
+  RunRecord record;
+  record.command = command;
+  std::error_code ignored;
+  record.cwd = std::filesystem::current_path(ignored).string();
+  record.host = HostName();
+  record.start_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
+  record.start_realtime_ns = ReadClockNs(CLOCK_REALTIME);
+  return record;
+}
+
+// The directory to write into: -o, else the run that this launcher is part of, else a new one.
+Result<RunDirectory> ChooseRunDirectory(const RunArguments& arguments) {
+  if (!arguments.output.empty()) return MakeRunDirectory(arguments.output, /*join=*/false);
+  const char* shared = EnvironmentVariable("GPUBOUND_RUN");
+  if (shared != nullptr && *shared != '\0') return MakeRunDirectory(shared, /*join=*/true);
+  return MakeRunDirectory(DefaultRunName(arguments.command.front(), std::time(nullptr), getpid()),
+                          /*join=*/false);
+}
+
+int CannotStart(const std::string& program, int error) {
+  const std::string name = EscapeName(program);
+  const std::string why = std::generic_category().message(error);
+  if (error != ENOENT) {
+    const char* remedy = error == EACCES ? " Is it an executable file? (chmod +x)" : "";
+    PrintMessage(fmt::format("starting '{}': {}.{}", name, why, remedy));
+    return kExitCannotExecute;
+  }
+  if (!FindProgram(program, EnvironmentVariable).empty()) {
+    PrintMessage(fmt::format(
+        "starting '{}': the file is there, but the interpreter that its first line names, or the "
+        "dynamic loader it needs, is not.",
+        name));
+  } else {
+    const bool is_path = program.find('/') != std::string::npos;
+    PrintMessage(
+        fmt::format("starting '{}': found no such program{}.", name, is_path ? "" : " in PATH"));
+  }
+  return kExitNotFound;
+}
+
+int Fail(const Error& error) {
+  PrintError(error);
+  return kExitLauncherFailed;
+}
+
+TextOptions StderrOptions() { return TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable); }
+
+void ExplainNothingRecorded(const RunArguments& arguments, const RunDirectory& directory) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(directory.path, ignored)) return;  // removed, as was said
+  const ProgramFile program =
+      InspectProgram(FindProgram(arguments.command.front(), EnvironmentVariable));
+  std::string text = "nothing was recorded.\n";
+  if (arguments.duration_ns) {
+    text += "  - Perhaps --duration was over before anything happened.\n";
+  }
+  for (const std::string& reason : WhyNothingRecorded(program, EnvironmentVariable)) {
+    text += Wrap("  - " + reason, StderrOptions().width, 4);
+  }
+  PrintMessage(fmt::format("{}run directory: {}", text, EscapeName(directory.path)));
+}
+
+// That there is none is said by the report.
+void GiveCalibration(const RunArguments& arguments, const LibraryFiles& libraries,
+                     const RunDirectory& directory) {
+  const char* variable = EnvironmentVariable("GPUBOUND_CALIBRATE");
+  const std::string_view word = variable == nullptr || *variable == '\0' ? "1" : variable;
+  const std::optional<bool> switched = SwitchOf(word);
+  if (!switched) {
+    PrintMessage(
+        fmt::format("GPUBOUND_CALIBRATE is '{}', expected 1 or 0 (also on, true, yes or "
+                    "off, false, no); using 1",
+                    EscapeName(std::string(word))));
+  }
+  RunCalibrationOptions options;
+  options.libraries = libraries;
+  options.how_not = "--no-calibrate leaves it out";
+  if (!arguments.api.empty()) options.settings.push_back({"GPUBOUND_API", arguments.api});
+  options.measure = !arguments.no_calibrate && !arguments.quiet && switched.value_or(true);
+  const Result<std::optional<Calibration>> given = CalibrateRun(directory.path, options);
+  if (!given.ok() && options.measure) PrintError(given.error());
+}
+
+// What became of the program, and whether this launcher is the one that speaks for the run.
+struct Outcome {
+  int exit_status = kExitLauncherFailed;
+  bool ran = false;
+  bool owns_run = true;  // false: another launcher started the run that this one joined
+};
+
+// Of the program that is to be started. |package_folder|: of one that is not recorded.
+std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
+                                        const LibraryFiles& libraries,
+                                        const RunDirectory& directory,
+                                        const std::string& package_folder) {
+  std::vector<Assignment> assignments =
+      RunAssignments(libraries, directory.path, EnvironmentVariable);
+  if (!arguments.graphs.empty()) assignments.push_back({"GPUBOUND_GRAPHS", arguments.graphs});
+  if (!arguments.api.empty()) assignments.push_back({"GPUBOUND_API", arguments.api});
+  if (!arguments.counters.empty()) {
+    assignments.push_back({"GPUBOUND_COUNTERS", arguments.counters});
+  }
+  if (arguments.duration_ns) {
+    const int64_t end_ns = ReadClockNs(CLOCK_MONOTONIC) + *arguments.duration_ns;
+    assignments.push_back({"GPUBOUND_END_NS", std::to_string(end_ns)});
+  }
+  if (!arguments.steps.empty()) assignments.push_back({"GPUBOUND_STEPS", arguments.steps});
+  if (arguments.retention && EnvironmentVariable("GPUBOUND_SEGMENT_BYTES") == nullptr) {
+    const uint64_t bytes = SegmentBytesFor(*arguments.retention->max_bytes);
+    assignments.push_back({"GPUBOUND_SEGMENT_BYTES", std::to_string(bytes)});
+  }
+  if (arguments.no_in_run_calibration) {
+    assignments.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "0"});
+  }
+  for (Assignment& assignment : PackageAssignments(package_folder, EnvironmentVariable)) {
+    assignments.push_back(std::move(assignment));
+  }
+  return WithAssignments(OwnEnvironment(), assignments);
+}
+
+// The program finds the Python package where the shim, which is switched off, does not show it.
+class PackageWhenDisabled {
+ public:
+  explicit PackageWhenDisabled(const LibraryFiles& libraries) {
+    const char* const disable = EnvironmentVariable("GPUBOUND_DISABLE");
+    if (disable == nullptr || !SaysDisabled(disable)) return;
+    scratch_.emplace();
+    folder_ = MakePackageFolder(libraries, *scratch_);
+  }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  std::optional<ScratchFolder> scratch_;
+  std::string folder_;
+};
+
+// The launcher's file of the run, while the program goes on and when it has ended.
+class LauncherRecord {
+ public:
+  LauncherRecord(const RunDirectory& directory, const Arguments& command)
+      : directory_(directory.path), record_(BeginRecord(command)) {}
+
+  // Before the program starts, which may fill the disk at once.
+  void Place() {
+    const Result<bool> placed = WriteRunRecord(directory_, record_, /*replace=*/false);
+    placed_ = placed.ok() && *placed;
+    owns_run_ = !placed.ok() || *placed;
+    if (!placed.ok()) PrintError(placed.error());
+  }
+  void Remove() const {
+    if (placed_) RemoveRunRecord(directory_);
+  }
+  void NoteStart(pid_t root) {
+    record_.root_pid = root;
+    if (placed_) Replace();
+  }
+  void NoteEnd(const ProgramEnd& end) {
+    record_.end_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
+    if (end.signal != 0) {
+      record_.signal = end.signal;
+    } else {
+      record_.exit_code = end.exit_code;
+    }
+    record_.recorded = RecordedIn(directory_);
+    Replace();
+  }
+  // False: another launcher's is there.
+  bool owns_run() const { return owns_run_; }
+
+ private:
+  void Replace() {
+    const Result<bool> replaced = WriteRunRecord(directory_, record_, /*replace=*/true);
+    if (!replaced.ok() && placed_) PrintError(replaced.error());
+  }
+
+  const std::string directory_;
+  RunRecord record_;
+  bool placed_ = false;
+  bool owns_run_ = false;
+};
+
+Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
+                 const RunDirectory& directory) {
+  const Arguments& command = arguments.command;
+  LauncherRecord record(directory, command);
+  const PackageWhenDisabled package(libraries);
+  const std::vector<std::string> environment =
+      EnvironmentFor(arguments, libraries, directory, package.folder());
+  record.Place();
+  ChildProgram program;
+  if (const int error = program.Start(command, environment); error != 0) {
+    record.Remove();
+    RemoveIfEmpty(directory);
+    return {CannotStart(command.front(), error), /*ran=*/false};
+  }
+  // Of several launchers that share a run, the first one keeps it small.
+  std::optional<RunKeeper> keeper;
+  Guarded(kRecording, directory.path, [&] {
+    record.NoteStart(program.pid());
+    if (arguments.retention && record.owns_run()) {
+      keeper.emplace(directory.path, *arguments.retention);
+    }
+  });
+  const ProgramEnd end = program.Wait();
+  const Outcome outcome = {end.ExitStatus(), /*ran=*/true, record.owns_run()};
+  if (!outcome.owns_run) return outcome;
+  Guarded(kRecording, directory.path, [&] { record.NoteEnd(end); });
+  Guarded(kRecording, directory.path, [&] {
+    const std::optional<Error> error = keeper ? keeper->Finish() : std::nullopt;
+    if (error) PrintError(*error);
+  });
+  return outcome;
+}
+
+}  // namespace
+
+int RunProgram(const Arguments& words) {
+  RunArguments arguments;
+  if (const auto over = ParseRunArguments(words, &arguments)) return *over;
+  const Result<LibraryFiles> libraries = FindOurLibraryFiles();
+  if (!libraries.ok()) return Fail(libraries.error());
+  const Status preloadable = CheckPreloadable(*libraries);
+  if (!preloadable.ok()) return Fail(preloadable.error());
+  const Result<RunDirectory> directory = ChooseRunDirectory(arguments);
+  if (!directory.ok()) return Fail(directory.error());
+
+  const Outcome outcome = RunToEnd(arguments, *libraries, *directory);
+  // Where several launchers share a run, the first one speaks: the others may still be writing.
+  if (!outcome.ran || !outcome.owns_run) return outcome.exit_status;
+  Guarded("ending the run", directory->path, [&] {
+    if (!HoldsTrace(directory->path)) {
+      if (!arguments.quiet) ExplainNothingRecorded(arguments, *directory);
+      return;
+    }
+    GiveCalibration(arguments, *libraries, *directory);
+    if (!arguments.quiet) PrintSummary(directory->path);
+  });
+  return outcome.exit_status;
+}
+
+}  // namespace gpubound

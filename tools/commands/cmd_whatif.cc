@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `gpubound whatif RUN --scale PART=NAME:FACTOR`: what a run would be with a part made faster.
+#include <unistd.h>
+
+#include "analysis/calibration/calibration_file.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/correction/what_if_report.h"
+#include "analysis/output/text/what_if_text.h"
+#include "analysis/report/what_if_result.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/operations_option.h"
+#include "tools/commands/option_parser.h"
+#include "tools/commands/prepare_analysis.h"
+#include "tools/console/console.h"
+#include "tools/console/exit_codes.h"
+#include "tools/console/progress_note.h"
+
+namespace gpubound {
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "gpubound whatif", "[OPTIONS] RUN [--scale PART=NAME:FACTOR]...",
+    "Replays a run with parts of it made faster or slower, and says how long it would have taken.",
+    "PART is operation or layer (CPU time: waits for the GPU follow), kernel (device work whose\n"
+    "name contains NAME), or device:FACTOR for all device work. FACTOR multiplies the time.\n"
+    "--graph-capture: launches inside the operation become one graph launch per occurrence.\n"
+    "docs/overhead_model.md says what is assumed.\n"
+    "Exit status: 0; 1 if stdout cannot be written; 2 for a change that makes no sense;\n"
+    "3 if the run cannot be read.\n",
+    "  gpubound whatif train.gpubound --scale operation=simulation:0.5\n"
+    "  gpubound whatif train.gpubound --scale kernel=gemm:0.8 --scale layer=python:0\n"
+    "  gpubound whatif train.gpubound --graph-capture inference --json\n"};
+
+}  // namespace
+
+int ImagineChanges(const Arguments& words) {
+  std::string run;
+  std::vector<std::string> scalings;
+  WhatIf changes;
+  ReportOptions options;
+  bool json = false;
+  OptionParser parser(kHelp);
+  parser.AddOption("RUN", &run, "Directory of a run").Value("");
+  parser.AddOption("--scale", &scalings, "Multiply the time of a part")
+      .Value("PART=NAME:FACTOR")
+      .TakeOneEach();
+  parser.AddOption("--graph-capture", &changes.graph_capture, "Capture an operation into a graph")
+      .Value("OPERATION")
+      .TakeOneEach();
+  AddOperationsOption(&parser, &options.operations);
+  parser.AddFlag("--json", &json, "JSON (gpubound.whatif.v1), the stable form");
+  if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (run.empty()) {
+    parser.Complain("RUN is missing.");
+    return kExitWrongUse;
+  }
+  for (const std::string& text : scalings) {
+    const Result<Scaling> scaling = ParseScaling(text);
+    if (!scaling.ok()) {
+      PrintError(scaling.error());
+      return kExitWrongUse;
+    }
+    changes.scalings.push_back(*scaling);
+  }
+  options.calibration_folder = CalibrationFolder();
+  PrepareAnalysisOfMapped();
+  const Result<WhatIfReport> imagined = [&] {
+    const ProgressNote note("replaying " + run);
+    return ImagineRun(run, options, changes);
+  }();
+  if (!imagined.ok()) {
+    PrintError(imagined.error());
+    return imagined.error().doing == "changing" ? kExitWrongUse : kExitUnreadable;
+  }
+  const TextOptions terminal = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
+  return WriteStdout(json ? RenderWhatIfJson(*imagined)
+                          : RenderWhatIfText(*imagined, terminal.width, terminal.unicode));
+}
+
+}  // namespace gpubound

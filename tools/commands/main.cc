@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Entry point of the `gpubound` command. What it does is in commands.cc and cmd_*.cc.
+#include <exception>
+#include <string>
+
+#include "tools/commands/commands.h"
+#include "tools/console/console.h"
+#include "tools/console/exit_codes.h"
+
+int main(int argc, char** argv) {
+  const gpubound::Arguments arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  try {
+    return gpubound::Dispatch(arguments);
+  } catch (const std::exception& exception) {
+    // Out of memory, or a mistake of ours. `run` must not look like the program's own status.
+    gpubound::PrintMessage(std::string("stopped by an internal error: ") + exception.what());
+    const bool launcher = !arguments.empty() && arguments.front() == "run";
+    return launcher ? gpubound::kExitLauncherFailed : gpubound::kExitUnreadable;
+  }
+}
