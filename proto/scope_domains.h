@@ -17,6 +17,17 @@ inline constexpr char kJittedDomain[] = "jax";
 inline constexpr char kThreadEndDomain[] = "gpubound";
 inline constexpr char kThreadEndText[] = "thread ended";
 
+// Facts that hooks record of a training loop, as annotations; analysis/naming makes operations of
+// them. Known to annotate/python too (gpubound/_facts.py).
+// Calls of modules by the class, while gradients are off and on.
+inline constexpr char kModuleDomain[] = "module";
+inline constexpr char kModuleWithGradientsDomain[] = "module with gradients";
+// Calls of a program's jitted functions, and waits for their results; those named as training steps.
+inline constexpr char kJittedCallDomain[] = "jitted";
+inline constexpr char kJittedTrainingDomain[] = "jitted training step";
+// Of the operations `rollout` and `update`, as far as the program could tell where they begin.
+inline constexpr char kStageDomain[] = "stage";
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_PROTO_SCOPE_DOMAINS_H_

@@ -82,11 +82,12 @@ PyObject* Wrap(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
                     nullptr);
 }
 
-// hook(wrapped, label, binds, once, alone, guard): a guard of None stands for none.
+// hook(wrapped, label, binds, once, alone, guard, stage): a guard of None stands for none.
 PyObject* Hook(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   uint32_t label = 0;
-  if (!CheckCount("hook", count, 6) || !ReadNumber(arguments[1], &label)) return nullptr;
+  if (!CheckCount("hook", count, 7) || !ReadNumber(arguments[1], &label)) return nullptr;
   const HookRules rules = {arguments[3] == Py_True, arguments[4] == Py_True,
+                           arguments[6] == Py_True,
                            arguments[5] == Py_None ? nullptr : arguments[5]};
   return NewWrapper(StateOf(module)->wrapper_types, arguments[0], label, arguments[2] == Py_True,
                     &rules);
@@ -253,6 +254,21 @@ PyObject* Drop(PyObject*, PyObject* token) {
   Py_RETURN_NONE;
 }
 
+// begin(label), end(label): for scopes that no object stands for.
+PyObject* BeginLabel(PyObject*, PyObject* number) {
+  uint32_t label = 0;
+  if (!ReadNumber(number, &label)) return nullptr;
+  BeginScope(label);
+  Py_RETURN_NONE;
+}
+
+PyObject* EndLabel(PyObject*, PyObject* number) {
+  uint32_t label = 0;
+  if (!ReadNumber(number, &label)) return nullptr;
+  EndScope(label);
+  Py_RETURN_NONE;
+}
+
 PyObject* Pause(PyObject*, PyObject*) {
   g_table.pause();
   Py_RETURN_NONE;
@@ -311,6 +327,8 @@ PyMethodDef functions[] = {
     {"hand_over", HandOver, METH_NOARGS, nullptr},
     {"adopt", Adopt, METH_O, nullptr},
     {"drop", Drop, METH_O, nullptr},
+    {"begin", BeginLabel, METH_O, nullptr},
+    {"end", EndLabel, METH_O, nullptr},
     {"pause", Pause, METH_NOARGS, nullptr},
     {"resume", Resume, METH_NOARGS, nullptr},
     {"ledger", AsMethod(AddToLedger), METH_FASTCALL, nullptr},

@@ -20,11 +20,13 @@ struct Around {
   PyObject* helper = nullptr;  // a hook's guard, what a CallRole asks, or WrapperTypes::handle
   bool once = false;
   bool alone = false;
+  bool stage = false;
   bool asks_arguments = false;  // the object too, which what is bound is called without
 };
 
 Around AroundOf(const Wrapper* wrapper) {
-  return {wrapper->vectorcall, wrapper->label, wrapper->helper, wrapper->once, wrapper->alone};
+  return {wrapper->vectorcall, wrapper->label, wrapper->helper,
+          wrapper->once,       wrapper->alone, wrapper->stage};
 }
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
@@ -96,6 +98,7 @@ PyObject* Allocate(PyTypeObject* type, PyObject* wrapped, PyObject* bound_type,
   wrapper->label = around.label;
   wrapper->once = around.once;
   wrapper->alone = around.alone;
+  wrapper->stage = around.stage;
   PyObject_GC_Track(reinterpret_cast<PyObject*>(wrapper));
   return reinterpret_cast<PyObject*>(wrapper);
 }
@@ -228,6 +231,13 @@ bool IsChoice(PyObject* helper) {
          PyCallable_Check(PyTuple_GetItem(helper, 1)) != 0;
 }
 
+bool IsHelperOfFacts(PyObject* helper) {
+  return helper != nullptr && PyTuple_Check(helper) && PyTuple_Size(helper) == 3 &&
+         PyDict_Check(PyTuple_GetItem(helper, 0)) &&
+         PyCallable_Check(PyTuple_GetItem(helper, 1)) != 0 &&
+         PyCallable_Check(PyTuple_GetItem(helper, 2)) != 0;
+}
+
 // The type of pybind11's methods, which is a type of the interpreter without a name in its API.
 bool IsInstanceMethod(PyTypeObject* type) {
   PyObject* name = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__name__");
@@ -288,7 +298,7 @@ PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t labe
                      const HookRules* rules) {
   if (rules == nullptr) return Make(types, wrapped, binds, {CallInLabel(), label});
   return Make(types, wrapped, binds,
-              {CallByRules(), label, rules->guard, rules->once, rules->alone});
+              {CallByRules(), label, rules->guard, rules->once, rules->alone, rules->stage});
 }
 
 PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,
@@ -303,6 +313,10 @@ PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t 
   }
   if (role == CallRole::kSteps && !IsHelperOfSteps(helper)) {
     PyErr_SetString(PyExc_TypeError, "a step's helper is a tuple of six that begins with a dict");
+    return nullptr;
+  }
+  if (role == CallRole::kTells && !IsHelperOfFacts(helper)) {
+    PyErr_SetString(PyExc_TypeError, "a fact's helper is a tuple of a dict and two callables");
     return nullptr;
   }
   const bool on_connection =

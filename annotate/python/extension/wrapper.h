@@ -29,6 +29,8 @@ bool MakeWrapperTypes(PyObject* module, WrapperTypes* types);
 struct HookRules {
   bool once = false;   // not inside a wrapper of the same label
   bool alone = false;  // only where no other hook's label is open
+  // A stage of a framework's loop: what others ask for is whether a hook is open inside of it.
+  bool stage = false;
   // Called without arguments before an outermost call, or null. True: do not open. An error of it
   // is dropped: the program knows nothing of it.
   PyObject* guard = nullptr;
@@ -81,8 +83,13 @@ enum class CallRole : uint32_t {
   // |helper| is called in the place of the wrapped one where more than the first argument is given;
   // opens nothing.
   kGiven = 22,
+  // A fact of the first argument: opens, where no other hook's label is open, the label that
+  // |helper| has for its class. That is a tuple of a dict from classes to pairs of labels, a
+  // function without arguments that says which of a pair (True: the second), and one that makes the
+  // pair of a class.
+  kTells = 23,
 };
-inline constexpr uint32_t kCallRoles = 23;
+inline constexpr uint32_t kCallRoles = 24;
 
 // A wrapper as NewWrapper makes it, in |role|. Of nested waits only the outermost opens its label:
 // it knows for whom it is. |helper| is null for none; an error of it is dropped.

@@ -12,8 +12,10 @@
 namespace gpubound {
 namespace {
 
-// Label of the innermost hook that is open on this thread; 0 without one.
+// Label of the innermost hook that is open on this thread, and of the innermost stage; 0 without
+// one.
 thread_local uint32_t t_hook_label = 0;
+thread_local uint32_t t_stage_label = 0;
 // A wrapper in the role of a wait has its label open on this thread.
 thread_local bool t_waiting = false;
 
@@ -44,7 +46,8 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
                      PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
   const uint32_t label = wrapper->label;
-  const uint32_t outer = t_hook_label;
+  uint32_t& innermost = wrapper->stage ? t_stage_label : t_hook_label;
+  const uint32_t outer = innermost;
   Answer declines = Answer::kYes;
   if ((!wrapper->once || outer != label) && (!wrapper->alone || outer == 0)) {
     declines = GuardDeclines(wrapper);
@@ -53,11 +56,49 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
   if (declines == Answer::kYes) {
     return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   }
+  innermost = label;
+  BeginScope(label);
+  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  EndScope(label);
+  innermost = outer;
+  return result;
+}
+
+// The label of a call with |object| as |helper| has it; 0 with an error set.
+uint32_t LabelOfFact(PyObject* helper, PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  PyObject* pair = PyDict_GetItemWithError(PyTuple_GetItem(helper, 0), type);
+  if (pair != nullptr) {
+    Py_INCREF(pair);
+  } else if (PyErr_Occurred() == nullptr) {
+    pair = PyObject_CallFunctionObjArgs(PyTuple_GetItem(helper, 2), type, nullptr);
+  }
+  PyObject* second =
+      pair == nullptr ? nullptr : PyObject_CallObject(PyTuple_GetItem(helper, 1), nullptr);
+  uint32_t label = 0;
+  if (second != nullptr && PyTuple_Check(pair) && PyTuple_Size(pair) == 2) {
+    label = static_cast<uint32_t>(
+        PyLong_AsUnsignedLong(PyTuple_GetItem(pair, second == Py_True ? 1 : 0)));
+  }
+  Py_XDECREF(second);
+  Py_XDECREF(pair);
+  return PyErr_Occurred() == nullptr ? label : 0;
+}
+
+PyObject* CallTelling(PyObject* self, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+  const Wrapper* wrapper = Cast(self);
+  uint32_t label = 0;
+  if (t_hook_label == 0 && ArgumentCount(nargsf) != 0) {
+    label = LabelOfFact(wrapper->helper, arguments[0]);
+    if (!DropError()) return nullptr;
+  }
+  if (label == 0) return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   t_hook_label = label;
   BeginScope(label);
   PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   EndScope(label);
-  t_hook_label = outer;
+  t_hook_label = 0;
   return result;
 }
 
@@ -379,7 +420,7 @@ constexpr vectorcallfunc kRoleCalls[kCallRoles] = {
     CallWaiting,      CallReceiving,   CallWriting,     CallMaking,    CallReturning, CallOpening,
     CallClosing,      CallWorking,     CallChosen,      CallReplacing, CallFollowed,  CallWaking,
     CallEnding,       CallAwaiting,    CallStarting,    CallFinding,   CallPutting,   CallTaking,
-    CallWakingItsOwn, CallSettingTime, CallFindingTime, CallStep,      CallGiven};
+    CallWakingItsOwn, CallSettingTime, CallFindingTime, CallStep,      CallGiven,     CallTelling};
 
 }  // namespace
 
@@ -390,7 +431,7 @@ vectorcallfunc CallInLabel() { return CallWrapped; }
 vectorcallfunc CallByRules() { return CallHooked; }
 
 void ForgetOpenHooks() {
-  t_hook_label = 0;
+  t_hook_label = t_stage_label = 0;
   t_waiting = false;
 }
 

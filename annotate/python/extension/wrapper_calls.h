@@ -24,6 +24,7 @@ struct Wrapper {
   uint32_t label;
   bool once;
   bool alone;
+  bool stage;
 };
 
 inline Wrapper* Cast(PyObject* self) { return reinterpret_cast<Wrapper*>(self); }

@@ -18,24 +18,7 @@ class _OfThread(threading.local):
 _of_thread = _OfThread()
 
 
-def depths_around(hook: Dict[str, Any]) -> Callable[[Any], int]:
-    """Says for an optimizer, in its step, how many scopes are open on the thread around the library's own
-    range for it."""
-    domain: str = hook["module"].partition(".")[0]
-    within: str = hook.get("within", "")
-    ranges: Dict[type, int] = {}  # by the class of the optimizer
-
-    def depth_around(optimizer: Any) -> int:
-        owner, depth = type(optimizer), int(_core.depth())
-        if not within or depth == 0:
-            return depth
-        if owner not in ranges:
-            ranges[owner] = _core.annotation_label(domain, within.format(owner.__name__))
-        return depth - (_core.innermost() == ranges[owner])
-    return depth_around
-
-
-def wrap(original: Any, hooked: Any, hook: Dict[str, Any], depth_around: Callable[[Any], int]) -> Any:
+def wrap(original: Any, hooked: Any, hook: Dict[str, Any]) -> Any:
     """`hooked`, the wrapper that opens the hook's operation around `original`; with a closure as told above."""
     scope = _core.operation(hook["operation"])
 
@@ -45,7 +28,7 @@ def wrap(original: Any, hooked: Any, hook: Dict[str, Any], depth_around: Callabl
             return hooked(optimizer, *arguments, **keywords)
         if _of_thread.steps:  # that of a class which calls its base's, or of another optimizer
             return original(optimizer, *arguments, **keywords)
-        apart = _apart(closure, depth_around(optimizer))
+        apart = _apart(closure, _core.depth())
         if "closure" in keywords:
             keywords["closure"] = apart
         else:

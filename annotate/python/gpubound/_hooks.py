@@ -12,13 +12,15 @@ not be hooked is in the ledger; the program never sees an error of ours.
 import functools
 import inspect
 import sys
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import (_api, _closures, _core, _cupti, _failures, _jitted, _loop, _natives, _ranges, _ray,
-                      _replacing, _roles, _signals, _timers, _versions, _waits)
+from gpubound import (_api, _closures, _core, _cupti, _facts, _failures, _jitted, _loop, _natives, _ranges,
+                      _ray, _replacing, _roles, _signals, _timers, _versions, _waits)
 from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "reset": _loop.note_reset, "update": _loop.enter_update}
+# Operations of frameworks within which what the loop does is told apart further.
+_STAGES = ("rollout", "update")
 _AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn}
 _BEFORE_CALL: Dict[str, Callable[[], None]] = {"left": _loop.leave}
 
@@ -120,10 +122,14 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return lambda original, name: _jitted.wrap_wait(original, hook, name)
     if hook.get("jitted") == "asked":
         return lambda original, _: _jitted.wrap_question(original)
+    if "returns" in hook:
+        return _around_what_it_returns(hook)
     if "makes" in hook:
         return lambda original, _: _around_what_it_makes(original, hook["makes"])
     if "finds" in hook:
         return lambda original, _: _around_what_it_finds(original, hook["finds"])
+    if "fact" in hook:
+        return lambda original, _: _facts.wrap_module_call(original, hook)
     if "layer" in hook:
         return lambda original, name: _in_layer(original, name, hook)
     if "operation" not in hook:
@@ -139,32 +145,20 @@ def _in_operation(original: Any, name: str, hook: Dict[str, Any]) -> Any:
     if driven is not None:
         return driven
     binds = binds_to_instances(original)
-    hooked = _core.hook(original, label, binds, True, alone, guard)
+    hooked = _core.hook(original, label, binds, True, alone, guard, hook["operation"] in _STAGES)
     if hook.get("loop") != "optimized":
         return hooked
-    depth_around = _closures.depths_around(hook)
-    hooked = _closures.wrap(original, hooked, hook, depth_around)
-    return _around_step(hooked, binds, hook, depth_around)
+    return _around_step(_closures.wrap(original, hooked, hook), binds)
 
 
-def _around_step(hooked: Any, binds: bool, hook: Dict[str, Any], depth_around: Callable[[Any], int]) -> Any:
-    """`hooked`, which tells the loop of each step of an optimizer. Classes of `proxies` pass it on to
-    another one, or let it be."""
-    proxies: Sequence[str] = hook.get("proxies", ())
-
-    def passes_on(optimizer: Any) -> bool:
-        kind = type(optimizer)
-        return f"{kind.__module__}.{kind.__qualname__}" in proxies
-
-    def begin(optimizer: Any, *_: Any, **__: Any) -> None:
-        if _loop.is_in_rollout() and not passes_on(optimizer):
-            labels = _core.suspend(depth_around(optimizer))
+def _around_step(hooked: Any, binds: bool) -> Any:
+    """`hooked`, which tells the loop of each step of an optimizer."""
+    def begin(*_: Any, **__: Any) -> None:
+        if _loop.is_in_rollout():
             _loop.enter_update()
-            _core.reopen(labels)
 
     def end(optimizer: Any, *_: Any, **__: Any) -> None:
-        if not passes_on(optimizer):
-            _loop.note_optimizer(optimizer)
+        _loop.note_optimizer(optimizer)
     return _core.watch(_core.watch(hooked, 0, binds, _roles.OPENS, end), 0, binds, _roles.CLOSES, begin)
 
 
@@ -179,7 +173,7 @@ class _HookedSteps(Suspendable):
         self._declines: object = False
 
     def run(self, step: Callable[..., Any], *arguments: Any) -> Any:
-        hooked = _core.hook(super().run, self._label, False, True, self._alone, self._ask)
+        hooked = _core.hook(super().run, self._label, False, True, self._alone, self._ask, False)
         return hooked(step, *arguments)
 
     def _ask(self) -> object:
@@ -230,6 +224,17 @@ def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
         def tell(*_: Any, **__: Any) -> None:
             _failures.attempt(None, f"{name}: the iteration is not ended", moments[moment])
         return _core.watch(original, 0, binds_to_instances(original), role, tell)
+    return wrap
+
+
+def _around_what_it_returns(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
+    """For a function that returns another one to be called in the place of the one that it was given."""
+    calls = {**hook, **hook["returns"]}
+
+    def wrap(original: Any, name: str) -> Any:
+        def hooked(returned: Any) -> Any:
+            return _in_operation(returned, name, calls)
+        return _core.watch(original, 0, binds_to_instances(original), _roles.REPLACES, hooked)
     return wrap
 
 

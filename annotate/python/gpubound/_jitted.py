@@ -13,17 +13,17 @@ import sys
 import threading
 from typing import Any, Dict, List, Optional, Set
 
-from gpubound import _api, _core, _failures, _loop
+from gpubound import _api, _core, _facts, _failures, _loop
 from gpubound._decorate import binds_to_instances
 
 _MAX_SCOPES = 4096  # a program that makes up a name each time has no operations by them
 
 
 class _Last(threading.local):
-    """Operation of the function that a thread called last; of a thread that called none, what any did."""
+    """Label of the function that a thread called last; of a thread that called none, what any did."""
 
-    anywhere: Optional[_core.Scope] = None
-    scope: Optional[_core.Scope] = None
+    anywhere: Optional[int] = None
+    label: Optional[int] = None
 
 
 _last = _Last()
@@ -100,16 +100,17 @@ def _is_turn(name: str, turns: List[str]) -> bool:
 
 
 def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:
-    scope = _core.operation("jit" if name == "<lambda>" else name)
+    domain = _facts.JITTED_TRAINING if is_turn else _facts.JITTED
+    label = _core.annotation_label(domain, "jit" if name == "<lambda>" else name)
 
     def called() -> bool:
         if not _loop.is_outermost():
             return True  # decline: the program has an operation for this
-        _last.scope = _Last.anywhere = scope
+        _last.label = _Last.anywhere = label
         if is_turn:
             _loop.begin_jitted_turn(called)
         return False
-    return _core.hook(jitted, scope.label, binds_to_instances(jitted), True, True, called)
+    return _core.hook(jitted, label, binds_to_instances(jitted), True, True, called, False)
 
 
 def wrap_wait(original: Any, hook: Dict[str, Any], name: str) -> Any:
@@ -119,11 +120,14 @@ def wrap_wait(original: Any, hook: Dict[str, Any], name: str) -> Any:
     # Methods that nanobind makes have a __qualname__ that is no str.
     @functools.wraps(original, assigned=("__module__", "__name__", "__doc__"))
     def wait(*arguments: Any, **keywords: Any) -> Any:
-        last = _last.scope or _Last.anywhere
+        last = _last.label or _Last.anywhere
         if last is None or not _loop.is_outermost():
             return waiting(*arguments, **keywords)
-        with last:
+        _core.begin(last)
+        try:
             return waiting(*arguments, **keywords)
+        finally:
+            _core.end(last)
     wait._gpubound_hook = True  # type: ignore[attr-defined]
     return wait
 

@@ -20,7 +20,7 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from gpubound import _api, _core
+from gpubound import _api, _core, _facts
 
 # Optimizer steps in a row without one of an environment, from which on each is an iteration. An update
 # of an on-policy algorithm has some hundreds at most; an offline algorithm is evaluated after thousands.
@@ -28,8 +28,8 @@ _LONG_UPDATE = 1024
 # Steps of one optimizer without one of the leading one, from which on it leads: one that is trained after
 # another. A critic steps up to 20 times for each step of an actor.
 _MANY_STEPS = 64
-_rollout = _core.operation("rollout")
-_update = _core.operation("update")
+_rollout = _core.operation_label(_facts.STAGE, "rollout")
+_update = _core.operation_label(_facts.STAGE, "update")
 
 
 class _Loop:
@@ -41,7 +41,7 @@ class _Loop:
         # "collector": the thread that was the first to step an environment; resetting one is no such step,
         # since it is done wherever environments are made. "learner": the one whose turns are the iterations.
         self.threads: Dict[str, int] = {}
-        self.stages: Dict[int, _core.Scope] = {}  # `rollout` or `update`, open on that thread
+        self.stages: Dict[int, int] = {}  # label of `rollout` or `update`, open on that thread
         self.fed = False        # others stepped environments since the learner last did
         self.each_step = False  # each step of the leading optimizer is a turn
         self.steps = 0          # of it, since the learner last stepped an environment
@@ -65,17 +65,17 @@ class _Loop:
         """How many scopes are open on `thread`, the calling one, within those."""
         return int(_core.depth()) - self.around(thread)
 
-    def enter(self, thread: int, stage: _core.Scope) -> None:
+    def enter(self, thread: int, stage: int) -> None:
         """Opens `stage` in place of what is open, unless the program has an operation or range open, which
         would end before the stage does."""
-        if stage is self.stages.get(thread):
+        if stage == self.stages.get(thread):
             return
         _watch_end_of(thread)
         if self.depth(thread) != 0:
             return
         self.leave(thread)
         self.stages[thread] = stage
-        stage.__enter__()
+        _core.begin(stage)
         self.end_at_exit()
 
     def leave(self, thread: int) -> None:
@@ -83,8 +83,8 @@ class _Loop:
         stage = self.stages.pop(thread, None)
         if stage is None:
             return
-        stage.__exit__()
-        if stage is _update and not self.each_step:
+        _core.end(stage)
+        if stage == _update and not self.each_step:
             end_iteration()
 
     def stop_guessing(self) -> None:
@@ -92,7 +92,7 @@ class _Loop:
         self.by_framework = self.has_turned = True
         thread = _core.thread_ident()
         if thread in self.stages and self.depth(thread) == 0:
-            self.stages.pop(thread).__exit__()
+            _core.end(self.stages.pop(thread))
 
     def count_step(self) -> bool:
         """Of the leading optimizer; whether it ends a turn by itself."""
@@ -265,7 +265,7 @@ def enter_rollout() -> None:
     if thread != (learner or collector):
         loop.fed = True
         return  # on the threads of a pool only some of the time would be rollout
-    if loop.stages.get(thread) is _rollout or (thread == loop.worker and thread != learner):
+    if loop.stages.get(thread) == _rollout or (thread == loop.worker and thread != learner):
         return  # what steps environments for others is rollout only where it does
     # What a learner steps itself, while others step environments for it, is an evaluation.
     alternates = loop.each_step and 0 < loop.steps < _LONG_UPDATE and not loop.fed
@@ -304,14 +304,14 @@ def enter_update() -> None:
 def is_in_rollout() -> bool:
     """Whether `rollout` is open on this thread: an optimizer that steps there was given its gradients without
     a backward(), by a search or a CUDA graph."""
-    return _loop.stages.get(_core.thread_ident()) is _rollout
+    return _loop.stages.get(_core.thread_ident()) == _rollout
 
 
 def note_optimizer(optimizer: Any, *_: Any, **__: Any) -> None:
     """An optimizer has stepped."""
     loop, thread = _loop, _core.thread_ident()
     loop.has_optimised = True
-    if loop.by_framework or loop.stages.get(thread) is not _update or not loop.is_led_by(optimizer):
+    if loop.by_framework or loop.stages.get(thread) != _update or not loop.is_led_by(optimizer):
         return
     # The step of a derived class may call that of its base, for which there are no new gradients.
     if loop.has_gradients:
@@ -345,7 +345,7 @@ def forget_in_fork_child() -> None:
     thread = _core.thread_ident()
     stage = _loop.stages.get(thread)
     if stage is not None and _loop.depth(thread) == 0:
-        stage.__exit__()
+        _core.end(stage)
     parent, _loop = _loop, _Loop()
     _loop.has_exit_handler = parent.has_exit_handler
     _loop.worker, _loop.around_worker = parent.worker, parent.around_worker

@@ -21,3 +21,5 @@ SETS_TIME, FINDS_TIME = 19, 20
 STEPS = 21
 # The helper is called instead where more than the first argument is given.
 GIVEN = 22
+# They open the label that the helper has for the class of the first argument, where no other hook is open.
+TELLS = 23

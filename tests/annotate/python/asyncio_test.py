@@ -75,8 +75,8 @@ class AsyncioTest(RecordedTest):
 
     def test_the_stages_of_a_training_loop_are_open_whichever_task_runs(self):
         self.collect_and_learn(2)
-        rollout = ["begin operation rollout", *scope("act") * 4, "phase collected", "end operation rollout"]
-        update = ["begin operation update", "phase learnt", "end operation update", "step"]
+        rollout = ["begin operation stage:rollout", *scope("act") * 4, "phase collected", "end operation stage:rollout"]
+        update = ["begin operation stage:update", "phase learnt", "end operation stage:update", "step"]
         self.assertEqual(without_numbers(take()), [*rollout, *update] * 2)
 
     def test_a_training_loop_goes_on_when_the_recording_has_ended(self):
@@ -96,7 +96,7 @@ class AsyncioTest(RecordedTest):
                 await asyncio.sleep(0)
                 gpubound.phase("awaited")
         asyncio.run(learn())
-        self.assert_recorded(*scope("rollout"), BEGIN, END, BEGIN, "phase awaited", END)
+        self.assert_recorded(*scope("stage:rollout"), BEGIN, END, BEGIN, "phase awaited", END)
 
     def test_a_step_that_leaves_nothing_open_executes_no_python_of_ours(self):
         ours = []

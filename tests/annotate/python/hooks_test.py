@@ -195,7 +195,7 @@ class InstallTest(RecordedTest):
         module.step()
         self.assert_recorded()
         module.step()
-        self.assert_recorded("begin operation rollout", *scope("simulation"))
+        self.assert_recorded("begin operation stage:rollout", *scope("simulation"))
 
     def test_a_reset_alone_begins_no_rollout(self):
         module = sample()
@@ -208,7 +208,7 @@ class InstallTest(RecordedTest):
         module.reset()
         self.assert_recorded(*scope("simulation"))
         module.step()
-        self.assert_recorded("begin operation rollout", *scope("simulation"))
+        self.assert_recorded("begin operation stage:rollout", *scope("simulation"))
 
     def test_an_asynchronous_method_is_its_operation_while_it_runs(self):
         module = sample()
@@ -229,7 +229,7 @@ class InstallTest(RecordedTest):
         running = Wrapper().step(3)
         self.assert_recorded()
         running.send(None)
-        self.assert_recorded("begin operation rollout", *scope("simulation", "physics"))
+        self.assert_recorded("begin operation stage:rollout", *scope("simulation", "physics"))
         with self.assertRaises(StopIteration) as stop:
             running.send(None)
         self.assertEqual(stop.exception.value, 3)
@@ -288,7 +288,7 @@ class HookFileTest(unittest.TestCase):
                         "module", "class", "names", "subclasses", "operation", "layer",
                         "iteration", "loop", "alone", "unless", "peer", "channel", "wakes", "yields", "sets",
                         "inherited", "versions", "finds", "handlers", "calls",
-                        "natives", "timer", "range", "own", "within", "proxies", "turn", "jitted", "foreign", "turns", "makes"})
+                        "natives", "timer", "range", "own", "returns", "fact", "gradients", "turn", "jitted", "foreign", "turns", "makes"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
 
 

@@ -276,7 +276,7 @@ class LoopTest(RecordedLoop):
             _loop.forget_in_fork_child()
             self.assert_recorded()
         self.assert_recorded("end operation own")
-        _loop._rollout.__exit__()
+        _core.end(_loop._rollout)
 
 
 if __name__ == "__main__":

@@ -161,8 +161,9 @@ class JittedTest(RecordedTest):
 
     @staticmethod
     def calls(name):
-        return [f"begin operation {name}", f"begin layer(5) {name}", f"end layer(5) {name}",
-                f"end operation {name}"]
+        domain = "jitted training step" if name.endswith("train_step") else "jitted"
+        return [f"begin annotation {domain}:{name}", f"begin layer(5) {name}", f"end layer(5) {name}",
+                f"end annotation {domain}:{name}"]
 
     def test_a_function_of_the_program_is_an_operation_in_layer_backend(self):
         def act(value):
@@ -215,8 +216,8 @@ class JittedTest(RecordedTest):
         self.jit(train_step)()
         _loop.enter_rollout()
         self.assertEqual(without_numbers(take()),
-                         scope("rollout") + ["begin operation update"] + self.calls("train_step") +
-                         ["end operation update", "step", "begin operation rollout"])
+                         scope("stage:rollout") + ["begin operation stage:update"] + self.calls("train_step") +
+                         ["end operation stage:update", "step", "begin operation stage:rollout"])
 
     def test_waiting_for_results_belongs_to_the_function_called_last(self):
         wait = install({"names": ["wait"], "layer": "backend", "jitted": "awaited"},
@@ -225,8 +226,8 @@ class JittedTest(RecordedTest):
         self.jit(lambda: None)()
         take()
         self.assertEqual(wait(), "done")
-        self.assert_recorded("begin operation jit", "begin layer(5) sample.wait",
-                             "end layer(5) sample.wait", "end operation jit")
+        self.assert_recorded("begin annotation jitted:jit", "begin layer(5) sample.wait",
+                             "end layer(5) sample.wait", "end annotation jitted:jit")
 
     def test_a_thread_waits_for_the_function_that_it_called_itself(self):
         def act():
@@ -239,11 +240,11 @@ class JittedTest(RecordedTest):
         actor.join()
         take()
         wait()
-        self.assertEqual(take()[0], "begin operation jit")
+        self.assertEqual(take()[0], "begin annotation jitted:jit")
         other = threading.Thread(target=wait)  # has called none
         other.start()
         other.join()
-        self.assertEqual(take()[0], "begin operation act")
+        self.assertEqual(take()[0], "begin annotation jitted:act")
 
     def test_what_asks_for_the_type_of_a_jitted_function_is_given_it_unwrapped(self):
         jitted = lambda: 1  # pylint: disable=unnecessary-lambda-assignment

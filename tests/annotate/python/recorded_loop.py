@@ -27,6 +27,6 @@ class RecordedLoop(RecordedTest):
         end of a cell. Returns what is recorded, a word each."""
         for call in program:
             self.calls[call]()
-        words = {"begin operation rollout": "rollout(", "end operation rollout": ")",
-                 "begin operation update": "update(", "end operation update": ")"}
+        words = {"begin operation stage:rollout": "rollout(", "end operation stage:rollout": ")",
+                 "begin operation stage:update": "update(", "end operation stage:update": ")"}
         return " ".join(words.get(call, call) for call in without_numbers(take()))

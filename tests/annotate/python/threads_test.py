@@ -173,8 +173,8 @@ class WrapperTest(ThreadsTest):
 class HookTest(ThreadsTest):
     def test_each_thread_has_its_own_innermost_hook(self):
         label = gpubound.operation("hooked").label
-        inner = _core.hook(lambda: None, label, False, True, False, None)
-        outer = _core.hook(inner, label, False, True, False, None)
+        inner = _core.hook(lambda: None, label, False, True, False, None, False)
+        outer = _core.hook(inner, label, False, True, False, None, False)
         in_threads(lambda _: [(inner(), outer()) for _ in range(ROUNDS)])
         self.assert_counts(operation_hooked=2 * THREADS * ROUNDS)
 
@@ -212,7 +212,7 @@ class HookTest(ThreadsTest):
                 _loop.enter_rollout()
                 _loop._loop.leave(threading.get_ident())
             in_threads(collect)
-            self.assert_counts(operation_rollout=1)
+            self.assert_counts(**{"operation_stage:rollout": 1})
 
     def test_each_turn_that_begins_ends_once(self):
         def turn(_):

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One pass over each thread. No state.
+#include "analysis/naming/name_operations.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "analysis/naming/fact_table.h"
+#include "analysis/naming/named_source.h"
+#include "analysis/naming/thread_namer.h"
+#include "analysis/trace/memory_source.h"
+
+namespace gpubound {
+namespace {
+
+std::vector<NamingEdit> EditsOf(const EventSource& source, uint32_t thread,
+                                const FactTable& facts) {
+  ThreadNamer namer(facts);
+  const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(thread);
+  ThreadBatch batch;
+  while (cursor->Next(&batch)) {
+    if (batch.resync || batch.thinned) namer.Resync(batch.open);
+    for (const ThreadEvent& event : batch.events) namer.Add(event);
+  }
+  return namer.Finish();
+}
+
+// The events of |source| in place of those of |thread|.
+void TakeEvents(const EventSource& source, uint32_t index, ThreadTrace* thread) {
+  std::vector<ThreadEvent> events;
+  std::vector<StackReset> resets;
+  const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(index);
+  ThreadBatch batch;
+  while (cursor->Next(&batch)) {
+    if (batch.resync || batch.thinned) {
+      resets.push_back(
+          {events.size(), {batch.open.begin(), batch.open.end()}, batch.resync, batch.thinned});
+    }
+    events.insert(events.end(), batch.events.begin(), batch.events.end());
+  }
+  thread->events = std::move(events);
+  thread->resets = std::move(resets);
+}
+
+}  // namespace
+
+void NameOperations(ProcessTrace* process) {
+  const FactTable facts(process);
+  if (facts.empty()) return;
+  const std::shared_ptr<const EventSource> source = SourceOf(*process);
+  NamingEdits edits(process->threads.size());
+  for (uint32_t thread = 0; thread < edits.size(); ++thread) {
+    edits[thread] = EditsOf(*source, thread, facts);
+  }
+  if (std::all_of(edits.begin(), edits.end(), [](const auto& list) { return list.empty(); }))
+    return;
+  auto named = std::make_shared<NamedSource>(source, std::move(edits));
+  if (process->source != nullptr) {
+    process->source = std::move(named);
+    return;
+  }
+  for (uint32_t thread = 0; thread < process->threads.size(); ++thread) {
+    TakeEvents(*named, thread, &process->threads[thread]);
+  }
+}
+
+}  // namespace gpubound

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules. One object, one caller.
+#include "analysis/naming/thread_namer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpubound {
+namespace {
+
+// Calls without any other fact behind them, as of a process that does nothing but answer for a
+// policy, are decided when there are so many.
+constexpr size_t kMostPieces = 4096;
+
+}  // namespace
+
+void ThreadNamer::Add(const ThreadEvent& event) {
+  now_ns_ = event.time_ns;
+  if (event.kind == SlotKind::kBegin) {
+    Begin(event);
+  } else if (event.kind == SlotKind::kEnd) {
+    End(event);
+  } else if (held_ && event.kind == SlotKind::kStep) {
+    held_->events.push_back(event);
+  } else {
+    held_.reset();  // its events lie in a row, or it stays where it is
+  }
+  ++next_;
+}
+
+void ThreadNamer::Begin(const ThreadEvent& event) {
+  const Fact fact = facts_.Of(event.label);
+  const bool outermost = IsOutermostFact();
+  if (fact == Fact::kStage) {
+    HoldStage(event);
+  } else {
+    if (outermost && fact >= Fact::kJittedTraining && fact <= Fact::kOptimizer) Decide(fact);
+    held_.reset();
+  }
+  if (fact == Fact::kWait && outermost) apart_ = true;
+  if (fact == Fact::kOperation || fact == Fact::kStage) {
+    apart_ = true;
+    if (open_operations_ == 0) EndActing();
+  }
+  if (IsOperation(fact)) {
+    for (OpenScope& scope : open_) scope.has_operation |= scope.fact < Fact::kEnvironment;
+    ++open_operations_;
+  }
+  if (fact >= Fact::kCallOff && fact <= Fact::kOptimizer) ++open_facts_;
+  if (fact == Fact::kStage || (IsOperation(fact) && outermost)) input_.reset();
+  open_.push_back({event.label, fact, {next_, event.time_ns}, false});
+}
+
+void ThreadNamer::End(const ThreadEvent& event) {
+  const Fact fact = facts_.Of(event.label);
+  if (fact == Fact::kStage) {
+    HoldStage(event);
+  } else {
+    held_.reset();
+  }
+  size_t place = open_.size();
+  while (place > 0 && open_[place - 1].label != event.label) --place;
+  if (place == 0) return;
+  const OpenScope scope = open_[place - 1];
+  if (place != open_.size()) {  // others of it are still open: nothing lies well in it any more
+    apart_ = crossed_ = true;
+    environment_.reset();
+    EndActing();
+  }
+  open_.erase(open_.begin() + static_cast<ptrdiff_t>(place - 1));
+  if (IsOperation(scope.fact)) --open_operations_;
+  if (scope.fact >= Fact::kCallOff && scope.fact <= Fact::kOptimizer) --open_facts_;
+  if (acting_ && open_.size() < acting_->depth) EndActing();
+  if (input_ && open_.size() < input_->depth) input_.reset();
+  if (!pieces_.empty() && open_.size() < pieces_.back().depth) apart_ = crossed_ = true;
+  if (IsOutermostFact()) EndScope(scope, {next_ + 1, event.time_ns});
+}
+
+// Nothing that is a fact is open around it.
+void ThreadNamer::EndScope(const OpenScope& scope, Place end) {
+  switch (scope.fact) {
+    case Fact::kCallOff:
+    case Fact::kCallOn:
+    case Fact::kJitted:
+      if (scope.has_operation) {
+        apart_ = true;
+      } else {
+        AddCall(scope, end);
+      }
+      break;
+    case Fact::kJittedTraining:
+      Insert(facts_.OwnName(scope.label), scope.begin, end);
+      has_gradients_ = apart_ = true;
+      break;
+    case Fact::kEnvironment:
+      environment_ = Stretch{scope.begin, end, open_.size()};
+      if (acting_ && open_.size() == acting_->depth) acting_->end = end, acted_ = true;
+      break;
+    case Fact::kBackward:
+    case Fact::kOptimizer:
+      has_gradients_ = true;
+      if (open_operations_ == 0) EndActing();
+      break;
+    case Fact::kFrameworkCall:
+    case Fact::kFrameworkStore:
+    case Fact::kFrameworkTransfer:
+      input_.reset();
+      ExtendLastPiece(scope.fact, scope, end);
+      break;
+    case Fact::kFrameworkInput:
+      NoteInput(scope, end);
+      ExtendLastPiece(scope.fact, scope, end);
+      break;
+    default:
+      break;
+  }
+}
+
+void ThreadNamer::AddCall(const OpenScope& call, Place end) {
+  if (pieces_.size() >= kMostPieces) Decide(Fact::kNone);
+  const bool apart = std::exchange(apart_, false);
+  // Behind another piece it is taken for a part of that one.
+  const bool has_input = input_ && input_->depth == open_.size() && (pieces_.empty() || apart);
+  pieces_.push_back({has_input ? input_->begin : call.begin, call.begin, end, end, open_.size(),
+                     call.fact, call.label, false, apart});
+  input_.reset();
+}
+
+void ThreadNamer::NoteInput(const OpenScope& call, Place end) {
+  if (!input_ || input_->depth != open_.size()) input_ = Stretch{call.begin, end, open_.size()};
+  input_->end = end;
+}
+
+void ThreadNamer::ExtendLastPiece(Fact fact, const OpenScope& call, Place end) {
+  if (pieces_.empty() || apart_ || open_.size() != pieces_.back().depth) return;
+  Piece& piece = pieces_.back();
+  piece.stored |= fact == Fact::kFrameworkStore;
+  piece.end = end;
+  if (!piece.stored) {
+    piece.end_at_store = end;
+  } else if (fact == Fact::kFrameworkTransfer) {
+    transfers_.push_back({call.begin, end, open_.size()});
+  }
+}
+
+// The program opens and closes stages right before the call that shows which one it is in.
+void ThreadNamer::HoldStage(const ThreadEvent& event) {
+  if (!held_) {
+    held_ = HeldStages{{}, {next_, event.time_ns}, open_.size(), std::nullopt, false};
+    const bool known = !pieces_.empty() && !crossed_ && pieces_.front().depth == open_.size();
+    if (known) held_->policy = pieces_.front().input;
+  }
+  held_->events.push_back(event);
+  held_->opens_rollout = event.kind == SlotKind::kBegin && facts_.IsRollout(event.label);
+}
+
+// Moves what is held to where its stage began, if that is known and lies as deep.
+void ThreadNamer::ReleaseStages() {
+  const HeldStages held = *std::exchange(held_, std::nullopt);
+  // |held.depth|: within the stage that ends there, or outside of all where none does.
+  std::optional<Place> to;
+  if (held.opens_rollout) {
+    to = held.policy;
+  } else if (environment_ && environment_->depth == held.depth) {
+    to = environment_->end;
+  }
+  if (!to) return;
+  for (size_t i = 0; i < held.events.size(); ++i) {
+    edits_.push_back({held.first.before + i, {}, NamingEdit::Rank::kDrop});
+    ThreadEvent moved = held.events[i];
+    moved.time_ns = to->time_ns;
+    edits_.push_back({to->before, moved, NamingEdit::Rank::kStage});
+  }
+}
+
+// |next|: the fact that begins now; kNone where no more come.
+void ThreadNamer::Decide(Fact next) {
+  if (held_) ReleaseStages();
+  if (next == Fact::kEnvironment && open_operations_ == 0 && !pieces_.empty() && !crossed_) {
+    NotePolicyAsked(pieces_.front().input, pieces_.front().depth);
+  }
+  const auto is_on = [](const Piece& piece) { return piece.fact == Fact::kCallOn; };
+  const auto on =
+      static_cast<size_t>(std::find_if(pieces_.begin(), pieces_.end(), is_on) - pieces_.begin());
+  // Where gradients were never on, what they are computed of was one of these calls.
+  const size_t targets = on == pieces_.size() && next != Fact::kSample ? 0 : on;
+  for (size_t i = 0; i < pieces_.size();) {
+    const Piece& first = pieces_[i];
+    const LabelId name = NameOf(first, next, i < targets);
+    const bool to_the_end = name == facts_.forward();
+    size_t last = i;
+    while (next != Fact::kNone && last + 1 < pieces_.size() &&
+           (to_the_end || !pieces_[last].stored)) {
+      const Piece& piece = pieces_[last + 1];
+      if (piece.apart || piece.depth != first.depth ||
+          NameOf(piece, next, last + 1 < targets) != name) {
+        break;
+      }
+      ++last;
+    }
+    Insert(name, name == facts_.inference() ? first.input : first.begin,
+           to_the_end ? pieces_[last].end : pieces_[last].end_at_store);
+    i = last + 1;
+  }
+  if (next == Fact::kEnvironment) {
+    for (const Stretch& transfer : transfers_) {
+      Insert(facts_.inference(), transfer.begin, transfer.end);
+    }
+  }
+  pieces_.clear();
+  transfers_.clear();
+  apart_ = crossed_ = false;
+}
+
+LabelId ThreadNamer::NameOf(const Piece& piece, Fact next, bool is_target) const {
+  if (next == Fact::kEnvironment) return facts_.inference();
+  if (IsJitted(piece.fact)) return facts_.OwnName(piece.label);
+  if (next == Fact::kNone && (!has_gradients_ || piece.fact == Fact::kCallOff)) {
+    return facts_.inference();
+  }
+  return is_target ? facts_.target() : facts_.forward();
+}
+
+void ThreadNamer::Insert(LabelId label, Place begin, Place end) {
+  edits_.push_back(
+      {begin.before, {begin.time_ns, 0, label, SlotKind::kBegin}, NamingEdit::Rank::kBegin});
+  edits_.push_back({end.before, {end.time_ns, 0, label, SlotKind::kEnd}, NamingEdit::Rank::kEnd});
+}
+
+void ThreadNamer::NotePolicyAsked(Place begin, size_t depth) {
+  if (depth != open_.size()) return;
+  if (acting_ && acting_->depth != depth) EndActing();
+  if (!acting_) acting_ = Stretch{begin, begin, depth};
+}
+
+void ThreadNamer::EndActing() {
+  if (acting_ && acted_) {
+    const Stretch& acting = *acting_;
+    edits_.push_back({acting.begin.before,
+                      {acting.begin.time_ns, 0, facts_.rollout(), SlotKind::kBegin},
+                      NamingEdit::Rank::kStage});
+    Insert(facts_.rollout(), acting.begin, acting.end);
+    edits_.erase(edits_.end() - 2);  // its begin lies around that of what it begins with
+  }
+  acting_.reset();
+  acted_ = false;
+}
+
+void ThreadNamer::Resync(std::span<const LabelId> open) {
+  Decide(Fact::kNone);
+  EndActing();
+  held_.reset();
+  environment_.reset();
+  input_.reset();
+  open_.clear();
+  open_facts_ = open_operations_ = 0;
+  for (const LabelId label : open) {
+    const Fact fact = facts_.Of(label);
+    // Of a call that was open no more is known: it is no piece.
+    open_.push_back({label, fact, {next_, now_ns_}, true});
+    if (IsOperation(fact)) ++open_operations_;
+    if (fact >= Fact::kCallOff && fact <= Fact::kOptimizer) ++open_facts_;
+  }
+}
+
+std::vector<NamingEdit> ThreadNamer::Finish() {
+  held_.reset();
+  Decide(Fact::kNone);
+  EndActing();
+  std::stable_sort(edits_.begin(), edits_.end(), [](const NamingEdit& a, const NamingEdit& b) {
+    return std::pair(a.before, a.rank) < std::pair(b.before, b.rank);
+  });
+  return std::move(edits_);
+}
+
+}  // namespace gpubound

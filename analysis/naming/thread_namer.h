@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names what one thread did by the facts before and after it: all rules in one place.
+//
+//   a call of a module or jitted function is decided by what comes next on its thread:
+//     an environment's step                inference, whatever the gradient mode
+//     a replay sample, backward() or an    forward; but target while gradients are off before the
+//     optimizer's step                     first call with them; a jitted function keeps its name
+//     nothing                              inference, unless the thread computes gradients
+//   calls of one name in a row are one operation, which ends with the last call of the framework
+//   that belongs to it: of a policy that is up to where its results are stored away (distribution,
+//   sample, log-prob), with its input, and what hands the action over (.cpu(), .numpy()) is part of
+//   it too `rollout` begins with the first such question to the policy and ends with the last
+//   environment step; `update` begins there a thread that asks a policy and steps an environment in
+//   turns, with no operation open around it, is in `rollout` though it never learns
+//
+// What it decides is edits of the thread's events: scopes that are to be inserted, events of stages
+// that are moved. One object, one thread's events in order.
+#ifndef GPUBOUND_ANALYSIS_NAMING_THREAD_NAMER_H_
+#define GPUBOUND_ANALYSIS_NAMING_THREAD_NAMER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/naming/fact_table.h"
+#include "analysis/trace/run.h"
+
+namespace gpubound {
+
+// |event| is inserted before the event number |before| of its thread; or, if |drops|, that one is
+// left out. Of several inserted at one place: ends, then what stages do, then begins.
+struct NamingEdit {
+  enum class Rank : uint8_t { kEnd, kStage, kBegin, kDrop };
+  uint64_t before = 0;
+  ThreadEvent event;
+  Rank rank = Rank::kDrop;
+};
+
+class ThreadNamer {
+ public:
+  explicit ThreadNamer(const FactTable& facts) : facts_(facts) {}
+
+  void Add(const ThreadEvent& event);
+  // Events are missing before the next one; |open| is open there.
+  void Resync(std::span<const LabelId> open);
+  // No more events come. By place and rank.
+  std::vector<NamingEdit> Finish();
+
+ private:
+  // Between two events, as the number of the later one, and when the earlier one was.
+  struct Place {
+    uint64_t before = 0;
+    int64_t time_ns = 0;
+  };
+  struct OpenScope {
+    LabelId label{};
+    Fact fact = Fact::kNone;
+    Place begin;
+    bool has_operation = false;  // something inside it is an operation by itself
+  };
+  // A call whose name is to be decided, with the framework's calls behind it.
+  struct Piece {
+    Place input;  // where its input was made; its begin where that is not known
+    Place begin;
+    Place end;
+    Place end_at_store;  // the same, but up to the first result that was stored away
+    size_t depth = 0;
+    Fact fact = Fact::kNone;
+    LabelId label{};
+    bool stored = false;
+    bool apart = false;  // from the one before: an operation lies between them
+  };
+  // An interval of the thread at one depth.
+  struct Stretch {
+    Place begin;
+    Place end;
+    size_t depth = 0;
+  };
+  // What is held of the events of a stage until the next fact says where they belong.
+  struct HeldStages {
+    std::vector<ThreadEvent> events;
+    Place first;
+    size_t depth = 0;             // around them
+    std::optional<Place> policy;  // where the first call that is not decided yet begins there
+    bool opens_rollout = false;
+  };
+
+  void Begin(const ThreadEvent& event);
+  void End(const ThreadEvent& event);
+  void EndScope(const OpenScope& scope, Place end);
+  void AddCall(const OpenScope& call, Place end);
+  void NoteInput(const OpenScope& call, Place end);
+  void ExtendLastPiece(Fact fact, const OpenScope& call, Place end);
+  void HoldStage(const ThreadEvent& event);
+  void ReleaseStages();
+  void Decide(Fact next);
+  LabelId NameOf(const Piece& piece, Fact next, bool is_target) const;
+  void Insert(LabelId label, Place begin, Place end);
+  void NotePolicyAsked(Place begin, size_t depth);
+  void NoteEnvironment(Place end, size_t depth);
+  void EndActing();
+  bool IsOutermostFact() const { return open_facts_ == 0; }
+
+  const FactTable& facts_;
+  std::vector<NamingEdit> edits_;
+  uint64_t next_ = 0;   // number of the next event
+  int64_t now_ns_ = 0;  // of the last one
+  std::vector<OpenScope> open_;
+  size_t open_facts_ = 0;           // of them: calls, steps, samples, gradients
+  size_t open_operations_ = 0;      // of them: operations of any kind, stages included
+  std::vector<Piece> pieces_;       // not decided yet
+  std::optional<Stretch> input_;    // made since the last call of another kind
+  std::vector<Stretch> transfers_;  // behind a store, since the last piece
+  bool apart_ = false;              // an operation or a wait lies behind the last piece
+  bool crossed_ = false;            // a scope around the pieces has ended since
+  bool has_gradients_ = false;      // the thread computed some
+  std::optional<HeldStages> held_;
+  // Where the last environment step ended that a stage may end with.
+  std::optional<Stretch> environment_;
+  std::optional<Stretch> acting_;  // a rollout of a thread that no stage knows
+  bool acted_ = false;             // ... in which an environment was stepped
+};
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_NAMING_THREAD_NAMER_H_
