@@ -57,7 +57,7 @@ class Share:
 
 
 def copy_of(program, folder):
-    """Writes the marked copy of `program` into `folder`: its script, and the folder to import from or None."""
+    """Writes the marked copy of `program` into `folder`: its script, and the folder to import libraries from."""
     script = program.script
     if program.checkout:
         checkout = os.environ.get(program.checkout)
@@ -68,16 +68,19 @@ def copy_of(program, folder):
         copy = folder / script.name
         copy.write_text(marked.marked(script.read_text(encoding="utf-8"), marks_of(program.marks), script.name),
                         encoding="utf-8")
-        return copy, None
-    place = subprocess.run([sys.executable, "-c", "import importlib.util, sys; "
-                            "print(importlib.util.find_spec(sys.argv[1]).submodule_search_locations[0])",
-                            program.library], check=True, capture_output=True, text=True).stdout.strip()
-    copy = folder / "library" / program.library
-    shutil.copytree(place, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for name, marks in program.files.items():
-        file = copy / name
-        file.write_text(marked.marked(file.read_text(encoding="utf-8"), marks_of(marks), name), encoding="utf-8")
-    return script, copy.parent
+        script = copy
+    for library, files in program.libraries.items():
+        place = subprocess.run([sys.executable, "-c", "import importlib.util, sys; "
+                                "print(importlib.util.find_spec(sys.argv[1]).submodule_search_locations[0])",
+                                library], check=True, capture_output=True, text=True).stdout.strip()
+        copy = folder / "library" / library
+        shutil.copytree(place, copy, copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__"))
+        for name, marks in files.items():
+            file = copy / name
+            text = marked.marked(file.read_text(encoding="utf-8"), marks_of(marks), name)
+            file.unlink()  # a link into the installed package, which stays as it is
+            file.write_text(text, encoding="utf-8")
+    return script, folder / "library"
 
 
 def marks_of(name):
@@ -88,7 +91,7 @@ def run(words, folder, imports, log):
     """Runs a command in `folder`, with what the clocks need in its environment."""
     environment = dict(os.environ, OMP_NUM_THREADS="1", JAX_PLATFORMS="cpu", CUDA_VISIBLE_DEVICES="",
                        MUJOCO_GL="disabled", XLA_FLAGS="--xla_cpu_multi_thread_eigen=false",
-                       PYTHONDONTWRITEBYTECODE="1", GPUBOUND_TRUTH=str(folder))
+                       PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", GPUBOUND_TRUTH=str(folder))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [*map(str, imports), environment.get("PYTHONPATH")]))
     with open(folder / log, "wb") as output:
         done = subprocess.run(words, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, check=False)
@@ -180,7 +183,7 @@ def compare(program, command, folder, counts, clocks_alone):
     """The shares of `program`, with its runs in `folder`."""
     script, library = copy_of(program, folder)
     checkout = [os.environ[program.checkout]] if program.checkout else []
-    imports = [*([library] if library else []), programs.HERE, *checkout]
+    imports = [library, programs.HERE, *checkout]
     recorded = [command, "run", "-q", "--no-in-run-calibration", "-o", "copy.gpubound", "--", sys.executable, "-W", "ignore"]
     run([*recorded, script, *program.arguments], folder, imports, "copy.log")
     report = report_of(command, folder / "copy.gpubound")

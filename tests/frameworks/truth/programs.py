@@ -13,9 +13,8 @@ class Program:
     name: str
     script: object  # a path, or one below the folder of a checkout
     arguments: list
-    marks: str = ""  # of the script; one of a library has them there
-    library: str = ""  # the package of which a marked copy is made
-    files: dict = dataclasses.field(default_factory=dict)  # its files, and the marks of each
+    marks: str = ""  # of the script
+    libraries: dict = dataclasses.field(default_factory=dict)  # packages, their files, and the marks of each
     checkout: str = ""  # the environment variable that says where a checkout lies: scripts that are not ours
 
 
@@ -26,9 +25,8 @@ def own(name, *arguments):
 def sb3(algorithm, environment, steps):
     kind = "on" if algorithm in ("PPO", "A2C") else "off"
     name = algorithm.lower()
-    return Program(f"sb3_{name}", SB3, [algorithm, environment, str(steps), "1"], library="stable_baselines3",
-                   files={f"common/{kind}_policy_algorithm.py": f"sb3_{kind}_policy",
-                          f"{name}/{name}.py": f"sb3_{name}"})
+    return Program(f"sb3_{name}", SB3, [algorithm, environment, str(steps), "1"], libraries={"stable_baselines3": {
+        f"common/{kind}_policy_algorithm.py": f"sb3_{kind}_policy", f"{name}/{name}.py": f"sb3_{name}"}})
 
 
 def cleanrl(name, script, *arguments):
@@ -37,18 +35,44 @@ def cleanrl(name, script, *arguments):
 
 
 OWN_PROGRAMS = [own("dqn", 20000), own("sac", 3000), own("td3", 4000), own("ppo", 40), own("reinforce", 300),
-                own("impala", 300), own("jax_dqn", 20000)]
+                own("impala", 200), own("jax_dqn", 20000)]
 SB3_PROGRAMS = [sb3("PPO", "CartPole-v1", 20000), sb3("A2C", "CartPole-v1", 10000), sb3("DQN", "CartPole-v1", 20000),
-                sb3("SAC", "Pendulum-v1", 2000), sb3("TD3", "Pendulum-v1", 3000)]
+                sb3("SAC", "Pendulum-v1", 1000), sb3("TD3", "Pendulum-v1", 1500)]
+
+
+def tianshou(algorithm, steps, **files):
+    return Program(f"tianshou_{algorithm.lower()}", OWN / "tianshou_training.py", [algorithm, str(steps)],
+                   libraries={"tianshou": {
+                       "data/collector.py": "tianshou_collector", "trainer.py": "tianshou_trainer",
+                       "algorithm/algorithm_base.py": "tianshou_algorithm",
+                       **{f"algorithm/modelfree/{file}.py": marks for file, marks in files.items()}}})
+
+
+def skrl(algorithm, steps):
+    name = algorithm.lower()
+    return Program(f"skrl_{name}", OWN / "skrl_training.py", [algorithm, str(steps)], "skrl", libraries={"skrl": {
+        "trainers/torch/base.py": "skrl_trainer", f"agents/torch/{name}/{name}.py": f"skrl_{name}"}})
+
+
+OTHER_PROGRAMS = [
+    tianshou("DQN", 4000, dqn="tianshou_dqn"), tianshou("PPO", 4000, ppo="tianshou_ppo"),
+    tianshou("SAC", 800, ddpg="tianshou_critic", sac="tianshou_sac"),
+    skrl("PPO", 4000), skrl("SAC", 1000), own("torchrl_dqn", 8000),
+    Program("rllib_ppo", OWN / "rllib_ppo.py", ["10"], "rllib_ppo", libraries={"ray": {
+        "rllib/algorithms/ppo/ppo.py": "rllib_turn", "rllib/core/learner/torch/torch_learner.py": "rllib_learner",
+        "rllib/connectors/learner/general_advantage_estimation.py": "rllib_gae"}}),
+    Program("trl_grpo", OWN / "trl_grpo.py", ["20"], "trl_grpo", libraries={
+        "trl": {"trainer/grpo_trainer.py": "trl_trainer"}, "transformers": {"trainer.py": "trl_transformers"}}),
+]
 # Shortened by their own flags.
 CLEANRL_PROGRAMS = [
-    cleanrl("ppo", "ppo", "--total-timesteps", 40000),
-    cleanrl("dqn", "dqn", "--total-timesteps", 40000, "--learning-starts", 2000),
+    cleanrl("ppo", "ppo", "--total-timesteps", 20000),
+    cleanrl("dqn", "dqn", "--total-timesteps", 25000, "--learning-starts", 2000),
     cleanrl("c51", "c51", "--total-timesteps", 15000, "--learning-starts", 2000, "--exploration-fraction", 0.3),
-    cleanrl("td3", "td3_continuous_action", "--total-timesteps", 3000, "--learning-starts", 500),
-    cleanrl("sac", "sac_continuous_action", "--total-timesteps", 1500, "--learning-starts", 300),
-    cleanrl("rpo", "rpo_continuous_action", "--total-timesteps", 14000),
-    cleanrl("pqn", "pqn", "--total-timesteps", 40000),
+    cleanrl("td3", "td3_continuous_action", "--total-timesteps", 1500, "--learning-starts", 300),
+    cleanrl("sac", "sac_continuous_action", "--total-timesteps", 800, "--learning-starts", 300),
+    cleanrl("rpo", "rpo_continuous_action", "--total-timesteps", 8200),
+    cleanrl("pqn", "pqn", "--total-timesteps", 20000),
     cleanrl("dqn_jax", "dqn_jax", "--total-timesteps", 30000, "--learning-starts", 2000),
 ]
-PROGRAMS = {program.name: program for program in OWN_PROGRAMS + SB3_PROGRAMS + CLEANRL_PROGRAMS}
+PROGRAMS = {program.name: program for program in OWN_PROGRAMS + SB3_PROGRAMS + OTHER_PROGRAMS + CLEANRL_PROGRAMS}

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PPO of RLlib with two remote environment runners and a local learner: rllib_ppo.py TURNS."""
+import sys
+
+import ray
+from ray.rllib.algorithms.ppo import PPOConfig
+
+
+def main():
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)
+    config = (PPOConfig().environment("CartPole-v1").env_runners(num_env_runners=2, rollout_fragment_length=256)
+              .training(train_batch_size_per_learner=512, num_epochs=4, minibatch_size=128).debugging(seed=0))
+    algorithm = config.build_algo()
+    for _ in range(int(sys.argv[1])):
+        algorithm.train()
+    algorithm.stop()
+    ray.shutdown()
+
+
+if __name__ == "__main__":
+    main()
