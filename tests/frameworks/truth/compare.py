@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what gpubound calls the time of a program's loop with what the program's own clocks say:
 
-    compare.py [--gpubound COMMAND] [--markdown FILE] [--keep FOLDER] [--clocks-alone] NAME...
+    compare.py [--gpubound COMMAND] [--markdown FILE] [--keep FOLDER] [--counts] [--clocks-alone] NAME...
 
 runs a copy of each program that has clocks in it (marked.py) under `gpubound run`, so that both accounts are of one
-run and a busy machine changes neither against the other, and prints each operation's and stage's share of the loop: by the
-clocks, by the report, and the difference in points. More than 2 points are an error, and exit status 1. With --counts the
-program itself runs under `gpubound run` too, to show that the clocks change nothing: how often each operation was
-there must be equal. With --clocks-alone the copy runs once more without gpubound, for shares that hold what recording costs on neither
-side."""
+run and a busy machine changes neither against the other, and prints each operation's and stage's share of the loop: by
+the clocks, by the report, and the difference in points. More than 2 points are an error, and exit status 1. With
+--counts the program itself runs under `gpubound run` too and what differs in how often each operation was there is
+printed: nothing may, where one thread does all in the same order each time. With --clocks-alone the copy runs once
+more without gpubound, which shows what the recording changes in the shares."""
 import argparse
 import dataclasses
 import json
@@ -101,8 +101,8 @@ def run(words, folder, imports, log):
 
 
 def report_of(command, trace):
-    return json.loads(subprocess.run([command, "report", trace, "--json", "--no-replay"], check=True, capture_output=True,
-                                     text=True).stdout)
+    return json.loads(subprocess.run([command, "report", trace, "--json", "--no-replay"], check=True,
+                                     capture_output=True, text=True).stdout)
 
 
 def clocks_in(folder):
@@ -120,8 +120,8 @@ def span_of(clocks, name):
 
 
 def reported_of(process, name):
-    """What the report says of `name` within the loop, in ns. The report has what is open in all of a stage for the whole process
-    only, so of a stage what lies outside of the loop is taken off: the stage itself and what is inside."""
+    """What the report says of `name` within the loop, in ns. It has the time from a stage's begin to its end for the
+    whole process only, so what lies outside of the loop is taken off: the stage itself and what is inside."""
     def cells(names, inside_loop):
         return sum(cell["ns"] for cell in process["cells"]
                    if cell["operation"] in names and (cell["phase"] == LOOP) == inside_loop)
@@ -184,7 +184,8 @@ def compare(program, command, folder, counts, clocks_alone):
     script, library = copy_of(program, folder)
     checkout = [os.environ[program.checkout]] if program.checkout else []
     imports = [library, programs.HERE, *checkout]
-    recorded = [command, "run", "-q", "--no-in-run-calibration", "-o", "copy.gpubound", "--", sys.executable, "-W", "ignore"]
+    recorded = [command, "run", "-q", "--no-in-run-calibration", "-o", "copy.gpubound", "--", sys.executable,
+                "-W", "ignore"]
     run([*recorded, script, *program.arguments], folder, imports, "copy.log")
     report = report_of(command, folder / "copy.gpubound")
     clocks = clocks_in(folder)
@@ -237,4 +238,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (RunError, marked.MarkError) as error:
+        sys.exit(f"compare.py: {error}")

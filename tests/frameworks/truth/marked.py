@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the copy of a program that has clocks in it (truth_clocks.py), out of the program and a few marks.
 
-A mark is a line `CLOCK WHERE TEXT`; TEXT is a line of the program without its indentation, which must be there once, or with a
-`*` behind WHERE at least once. WHERE says what to write around it:
+A mark is a line `CLOCK WHERE TEXT`; TEXT is a line of the program without its indentation, which must be there once,
+or with a `*` behind WHERE at least once. WHERE says what to write around it:
 
     [    the clock starts before the line          ]    the clock stops behind the line
     []   both                                      ]<   the clock stops before the line
     >    the stage CLOCK begins before the line
 
-The clock `loop` is the window; `loop:NAME` that of a process called NAME. Text that was edited answers exactly what
-it is asked; objects that are wrapped at run time (a forward, a step) would be hooked in another order than the program's own, and
-could not tell an actor that is asked for an action from the same actor in a loss. A mark whose
-line is gone is an error: then the program is another one."""
+The clock `loop` is the window; `loop:NAME` that of a process called NAME. Of a clock X, X.call is the part that is
+calls alone (compare.py). Lines are edited, and objects not wrapped at run time, because a wrapper could not tell an actor
+that is asked for an action from the same actor in a loss, would not see what is computed of a call's result, and would
+lie inside or outside of the profiler's own. A mark whose line is gone is an error: then the program is another one."""
 
 
 class MarkError(Exception):

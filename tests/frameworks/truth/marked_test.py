@@ -63,6 +63,11 @@ class MarkedTest(unittest.TestCase):
         self.assertGreaterEqual(clocks["total_ns"]["nap"], 10_000_000)
         self.assertLess(clocks["total_ns"]["long"], clocks["end_ns"] - clocks["begin_ns"])
 
+    def test_what_was_before_the_loop_is_in_no_clock(self):
+        clocks = self.ran("loop [ for turn in range(3):\nnap []* time.sleep(0.01)\nloop ]< print(\"done\")\n",
+                          PROGRAM.replace("for turn", "time.sleep(0.01)\nfor turn"))
+        self.assertEqual(clocks["count"], {"nap": 1})
+
     def test_an_update_begins_when_the_environment_step_before_it_was_over(self):
         clocks = self.ran("loop [ for step in range(3):\nrollout > simulate()\nsimulation [] simulate()\n"
                           "update > learn()\nloop ]< print(\"done\")\n",
@@ -92,15 +97,15 @@ class CompareTest(unittest.TestCase):
               "total_ns": {"rollout": 400, "update": 600, "inference": 300, "target": 250, "target.call": 200}}
 
     def shares(self, cells, operations):
-        process = {"pid": 7, "operations": [{"operation": name, "inclusive_wall_ns": ns} for name, ns in operations.items()],
-                   "cells": [{"phase": phase, "operation": name, "ns": ns} for phase, name, ns in cells]}
+        process = {"pid": 7, "cells": [{"phase": phase, "operation": name, "ns": ns} for phase, name, ns in cells],
+                   "operations": [{"operation": name, "inclusive_wall_ns": ns} for name, ns in operations.items()]}
         return {share.name: share for share in
                 compare.shares_of(programs.PROGRAMS["dqn"], [self.CLOCKS], {"processes": [process]})}
 
     def test_a_share_is_wrong_where_it_is_more_than_two_points_off(self):
         loop = compare.LOOP
-        shares = self.shares([(loop, "rollout", 121), (loop, "inference", 279), (loop, "update", 400), (loop, "target", 200),
-                              ("truth end", "update", 90), ("(no phase)", "inference", 50)],
+        shares = self.shares([(loop, "rollout", 121), (loop, "inference", 279), (loop, "update", 400),
+                              (loop, "target", 200), ("truth end", "update", 90), ("(no phase)", "inference", 50)],
                              {"rollout": 421, "update": 690, "inference": 329, "target": 200})
         self.assertEqual({name: round(share.reported, 1) for name, share in shares.items()},
                          {"rollout": 37.1, "inference": 27.9, "update": 60.0, "target": 20.0})

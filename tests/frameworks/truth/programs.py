@@ -35,7 +35,7 @@ def cleanrl(name, script, *arguments):
 
 
 OWN_PROGRAMS = [own("dqn", 20000), own("sac", 3000), own("td3", 4000), own("ppo", 40), own("reinforce", 300),
-                own("impala", 200), own("jax_dqn", 20000)]
+                own("impala", 300), own("jax_dqn", 20000)]
 SB3_PROGRAMS = [sb3("PPO", "CartPole-v1", 20000), sb3("A2C", "CartPole-v1", 10000), sb3("DQN", "CartPole-v1", 20000),
                 sb3("SAC", "Pendulum-v1", 1000), sb3("TD3", "Pendulum-v1", 1500)]
 
@@ -55,9 +55,11 @@ def skrl(algorithm, steps):
 
 
 OTHER_PROGRAMS = [
-    tianshou("DQN", 4000, dqn="tianshou_dqn"), tianshou("PPO", 4000, ppo="tianshou_ppo"),
-    tianshou("SAC", 800, ddpg="tianshou_critic", sac="tianshou_sac"),
-    skrl("PPO", 4000), skrl("SAC", 1000), own("torchrl_dqn", 8000),
+    tianshou("DQN", 20000, dqn="tianshou_dqn"), tianshou("PPO", 20000, ppo="tianshou_ppo"),
+    tianshou("SAC", 3000, ddpg="tianshou_critic", sac="tianshou_sac"),
+    skrl("PPO", 8000), skrl("SAC", 1000),
+    Program("torchrl_dqn", OWN / "torchrl_dqn.py", ["8000"], "torchrl_dqn", libraries={
+        "torchrl": {"collectors/collectors.py": "torchrl_collector"}}),
     Program("rllib_ppo", OWN / "rllib_ppo.py", ["10"], "rllib_ppo", libraries={"ray": {
         "rllib/algorithms/ppo/ppo.py": "rllib_turn", "rllib/core/learner/torch/torch_learner.py": "rllib_learner",
         "rllib/connectors/learner/general_advantage_estimation.py": "rllib_gae"}}),
@@ -67,12 +69,12 @@ OTHER_PROGRAMS = [
 # Shortened by their own flags.
 CLEANRL_PROGRAMS = [
     cleanrl("ppo", "ppo", "--total-timesteps", 20000),
-    cleanrl("dqn", "dqn", "--total-timesteps", 25000, "--learning-starts", 2000),
+    cleanrl("dqn", "dqn", "--total-timesteps", 40000, "--learning-starts", 2000),
     cleanrl("c51", "c51", "--total-timesteps", 15000, "--learning-starts", 2000, "--exploration-fraction", 0.3),
     cleanrl("td3", "td3_continuous_action", "--total-timesteps", 1500, "--learning-starts", 300),
     cleanrl("sac", "sac_continuous_action", "--total-timesteps", 800, "--learning-starts", 300),
     cleanrl("rpo", "rpo_continuous_action", "--total-timesteps", 8200),
-    cleanrl("pqn", "pqn", "--total-timesteps", 20000),
+    cleanrl("pqn", "pqn", "--total-timesteps", 80000),
     cleanrl("dqn_jax", "dqn_jax", "--total-timesteps", 30000, "--learning-starts", 2000),
 ]
 PROGRAMS = {program.name: program for program in OWN_PROGRAMS + SB3_PROGRAMS + OTHER_PROGRAMS + CLEANRL_PROGRAMS}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The clocks that the marked copy of a program calls (marked.py): how long what took, by the program's own account.
 
-Each clock is a sum of perf_counter_ns. Where the program runs under `gpubound run`, the begin and end of its loop are phases
-too, so that the report can be asked for what lies between. At the end of its loop each process writes what
-its clocks say to $GPUBOUND_TRUTH/PID.json."""
+Each clock is a sum of perf_counter_ns. Where the program runs under `gpubound run`, its loop is a phase too, so that
+the report can be asked for it alone. At the end of its loop each process writes what its clocks say to
+$GPUBOUND_TRUTH/PID.json."""
 import json
 import os
 import time
@@ -27,10 +27,12 @@ def _phase(name):
 
 
 def loop_begins(name="loop"):
-    """The window that all shares refer to begins, with the first call: `name` is what the process is called in the table."""
+    """The window that all shares refer to begins, with the first call; `name` is what the table calls the process."""
     global _loop
     if _loop is not None:
         return
+    for of_before in (_open, _total, _count):
+        of_before.clear()
     _phase("truth loop")
     _loop = (name, _now())
 

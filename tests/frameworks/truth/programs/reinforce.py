@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""REINFORCE with the graph of the rollout: the policy's results are kept with their gradients, and backward() of them follows
-at the end of the episode. There is no forward pass in the update."""
+"""REINFORCE with the graph of the rollout: the policy's results are kept with their gradients, and backward() of them
+follows at the end of the episode. There is no forward pass in the update."""
 import sys
 
 import gymnasium

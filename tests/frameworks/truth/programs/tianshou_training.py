@@ -3,6 +3,7 @@
 import sys
 
 import gymnasium
+import numpy as np
 import torch
 from tianshou.algorithm import DQN, PPO, SAC
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
@@ -40,6 +41,7 @@ def algorithm_of(kind, space):
 
 def main():
     kind, steps = sys.argv[1], int(sys.argv[2])
+    np.random.seed(0)
     torch.manual_seed(0)
     name = "Pendulum-v1" if kind == "SAC" else "CartPole-v1"
     environments, others = (DummyVectorEnv([lambda: gymnasium.make(name)] * number) for number in (2, 1))
