@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks house rules on source files: licence line, include guards, length. check_file_heads.py ROOT"""
+"""Checks house rules on source files: licence line, include guards. check_file_heads.py ROOT
+
+A file of more than 400 lines is named too, as one to look at twice; that is no violation.
+"""
 import pathlib
 import sys
 
 ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools", "tests", "bench",
          "examples", "cmake"]
 SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cu", ".py", ".sh", ".cmake", ".ts", ".mjs", ".css"}
-MAX_LINES = 400
+MANY_LINES = 400
 
 
 def main():
@@ -27,9 +30,8 @@ def main():
                     line.startswith("#ifndef GPUBOUND_") for line in lines):
                 print(f"{where}: no include guard GPUBOUND_..._H_")
                 found += 1
-            if len(lines) > MAX_LINES:
-                print(f"{where}: {len(lines)} lines, at most {MAX_LINES}; one noun or verb per file")
-                found += 1
+            if len(lines) > MANY_LINES:
+                print(f"note: {where}: {len(lines)} lines; is it one noun or one verb?")
     if seen == 0:
         sys.exit(f"no file found: expected some under {root}")
     return 1 if found else 0
