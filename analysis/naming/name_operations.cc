@@ -15,16 +15,13 @@
 namespace gpubound {
 namespace {
 
-std::vector<NamingEdit> EditsOf(const EventSource& source, uint32_t thread,
-                                const FactTable& facts) {
-  ThreadNamer namer(facts);
+void ReadThread(const EventSource& source, uint32_t thread, ThreadNamer* namer) {
   const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(thread);
   ThreadBatch batch;
   while (cursor->Next(&batch)) {
-    if (batch.resync || batch.thinned) namer.Resync(batch.open);
-    for (const ThreadEvent& event : batch.events) namer.Add(event);
+    if (batch.resync || batch.thinned) namer->Resync(batch.open);
+    for (const ThreadEvent& event : batch.events) namer->Add(event);
   }
-  return namer.Finish();
 }
 
 // The events of |source| in place of those of |thread|.
@@ -50,10 +47,14 @@ void NameOperations(ProcessTrace* process) {
   const FactTable facts(process);
   if (facts.empty()) return;
   const std::shared_ptr<const EventSource> source = SourceOf(*process);
-  NamingEdits edits(process->threads.size());
-  for (uint32_t thread = 0; thread < edits.size(); ++thread) {
-    edits[thread] = EditsOf(*source, thread, facts);
+  std::vector<ThreadNamer> namers(process->threads.size(), ThreadNamer(facts));
+  for (uint32_t thread = 0; thread < namers.size(); ++thread) {
+    ReadThread(*source, thread, &namers[thread]);
   }
+  const bool any = std::any_of(namers.begin(), namers.end(),
+                               [](const ThreadNamer& namer) { return namer.has_gradients(); });
+  NamingEdits edits;
+  for (ThreadNamer& namer : namers) edits.push_back(namer.Finish(any));
   if (std::all_of(edits.begin(), edits.end(), [](const auto& list) { return list.empty(); }))
     return;
   auto named = std::make_shared<NamedSource>(source, std::move(edits));

@@ -217,12 +217,14 @@ LabelId ThreadNamer::NameOf(const Piece& piece, Fact next, bool is_target) const
   if (next == Fact::kEnvironment) return facts_.inference();
   if (IsJitted(piece.fact)) return facts_.OwnName(piece.label);
   if (next == Fact::kNone && (!has_gradients_ || piece.fact == Fact::kCallOff)) {
-    return facts_.inference();
+    const bool unknown = elsewhere_ && piece.fact == Fact::kCallOn;
+    return unknown ? LabelId{} : facts_.inference();
   }
   return is_target ? facts_.target() : facts_.forward();
 }
 
 void ThreadNamer::Insert(LabelId label, Place begin, Place end) {
+  if (label == LabelId{}) return;
   edits_.push_back(
       {begin.before, {begin.time_ns, 0, label, SlotKind::kBegin}, NamingEdit::Rank::kBegin});
   edits_.push_back({end.before, {end.time_ns, 0, label, SlotKind::kEnd}, NamingEdit::Rank::kEnd});
@@ -264,7 +266,8 @@ void ThreadNamer::Resync(std::span<const LabelId> open) {
   }
 }
 
-std::vector<NamingEdit> ThreadNamer::Finish() {
+std::vector<NamingEdit> ThreadNamer::Finish(bool any_gradients) {
+  elsewhere_ = any_gradients && !has_gradients_;
   held_.reset();
   Decide(Fact::kNone);
   EndActing();

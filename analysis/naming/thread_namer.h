@@ -6,13 +6,17 @@
 //     an environment's step                inference, whatever the gradient mode
 //     a replay sample, backward() or an    forward; but target while gradients are off before the
 //     optimizer's step                     first call with them; a jitted function keeps its name
-//     nothing                              inference, unless the thread computes gradients
-//   calls of one name in a row are one operation, which ends with the last call of the framework
-//   that belongs to it: of a policy that is up to where its results are stored away (distribution,
-//   sample, log-prob), with its input, and what hands the action over (.cpu(), .numpy()) is part of
-//   it too `rollout` begins with the first such question to the policy and ends with the last
-//   environment step; `update` begins there a thread that asks a policy and steps an environment in
-//   turns, with no operation open around it, is in `rollout` though it never learns
+//     nothing                              inference; but while gradients were on only where
+//                                          nothing of the process computes any: what autograd
+//                                          recomputes on a thread of its own has no name here
+//
+// Calls of one name in a row are one operation. It ends with the last call of the framework that
+// belongs to it: of a policy that is up to where its results are stored away (distribution, sample,
+// log-prob). Its input, and what hands the action over (.cpu(), .numpy()), are part of it too.
+//
+// `rollout` begins with the first such question to the policy and ends with the last environment
+// step; `update` begins there. A thread that asks a policy and steps an environment in turns, with
+// no operation open around it, is in `rollout` though it never learns.
 //
 // What it decides is edits of the thread's events: scopes that are to be inserted, events of stages
 // that are moved. One object, one thread's events in order.
@@ -46,8 +50,11 @@ class ThreadNamer {
   void Add(const ThreadEvent& event);
   // Events are missing before the next one; |open| is open there.
   void Resync(std::span<const LabelId> open);
-  // No more events come. By place and rank.
-  std::vector<NamingEdit> Finish();
+  // Whether gradients were computed by the events so far.
+  bool has_gradients() const { return has_gradients_; }
+  // No more events come. |any_gradients|: some thread of the process computed them. By place and
+  // rank.
+  std::vector<NamingEdit> Finish(bool any_gradients);
 
  private:
   // Between two events, as the number of the later one, and when the earlier one was.
@@ -117,6 +124,7 @@ class ThreadNamer {
   bool apart_ = false;              // an operation or a wait lies behind the last piece
   bool crossed_ = false;            // a scope around the pieces has ended since
   bool has_gradients_ = false;      // the thread computed some
+  bool elsewhere_ = false;          // ... or another one of the process, once that is known
   std::optional<HeldStages> held_;
   // Where the last environment step ended that a stage may end with.
   std::optional<Stretch> environment_;

@@ -52,8 +52,15 @@ class Program {
     process_.threads.emplace_back();
   }
 
-  // The operations, a blank, the stages.
+  // The operations, a blank, the stages, of the last thread.
   std::string Named(const std::string& program) {
+    const std::vector<int64_t> times = Run(program);
+    NameOperations(&process_);
+    return Said(times, false) + " " + Said(times, true);
+  }
+
+  // When it does what it does.
+  std::vector<int64_t> Run(const std::string& program) {
     std::vector<int64_t> times;
     for (const char c : program) {
       if (kMarks.find(c) == std::string_view::npos) times.push_back(now_ns_ + kLength / 2);
@@ -61,11 +68,13 @@ class Program {
     }
     if (in_update_) Put(SlotKind::kEnd, labels_['/']);
     if (in_rollout_) Put(SlotKind::kEnd, labels_['(']);
-    NameOperations(&process_);
-    return Said(times, false) + " " + Said(times, true);
+    in_update_ = in_rollout_ = false;
+    return times;
   }
 
-  const std::vector<ThreadEvent>& events() const { return process_.threads[0].events; }
+  void NextThread() { process_.threads.emplace_back(); }
+
+  const std::vector<ThreadEvent>& events() const { return process_.threads.back().events; }
 
  private:
   void Name(char c, LabelKind kind, const char* domain, const char* text) {
@@ -74,7 +83,7 @@ class Program {
   }
 
   void Put(SlotKind kind, LabelId label) {
-    process_.threads[0].events.push_back({now_ns_, 0, label, kind});
+    process_.threads.back().events.push_back({now_ns_, 0, label, kind});
   }
 
   void Do(char c) {
@@ -196,6 +205,16 @@ TEST(NameOperations, AnActorThatNeverLearnsIsInRolloutFromItsFirstQuestionToItsL
 TEST(NameOperations, AServerOfAPolicyIsInference) {
   EXPECT_EQ(Named("mpmpMp"), "i.i.i. ......");
   EXPECT_EQ(Named("wmcwmwE"), ".ii.i.e .rrrrrr");
+}
+
+TEST(NameOperations, WhatAutogradRecomputesOnAThreadOfItsOwnIsNoInference) {
+  Program program;
+  program.NextThread();
+  EXPECT_EQ(program.Named("MpM"), "i.i ...");
+  Program learner;
+  learner.Run("MBO");
+  learner.NextThread();
+  EXPECT_EQ(learner.Named("MpMm"), "...i ....");
 }
 
 TEST(NameOperations, AProcessWithoutFactsStaysAsItIs) {
