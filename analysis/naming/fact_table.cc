@@ -14,9 +14,8 @@ namespace {
 
 constexpr std::string_view kTransfers[] = {
     "cpu", "numpy", "__array__", "item", "tolist", "__int__", "__float__", "__bool__", "__index__"};
-constexpr std::string_view kInputs[] = {"as_tensor", "from_numpy", "tensor", "asarray",
-                                        "to",        "float",      "double", "unsqueeze",
-                                        "view",      "reshape"};
+constexpr std::string_view kInputs[] = {"as_tensor", "from_numpy", "tensor", "asarray", "stack"};
+constexpr std::string_view kViews[] = {"to", "float", "double", "unsqueeze", "view", "reshape"};
 constexpr std::string_view kStores[] = {"__setitem__", "index_put_", "masked_fill_"};
 
 template <size_t kCount>
@@ -46,6 +45,7 @@ Fact FactOfLayer(const Label& label) {
   const std::string_view name = std::string_view(label.text).substr(label.text.rfind('.') + 1);
   if (Contains(kStores, name)) return Fact::kFrameworkStore;
   if (Contains(kInputs, name)) return Fact::kFrameworkInput;
+  if (Contains(kViews, name)) return Fact::kFrameworkView;
   return Contains(kTransfers, name) ? Fact::kFrameworkTransfer : Fact::kFrameworkCall;
 }
 

@@ -109,6 +109,9 @@ void ThreadNamer::EndScope(const OpenScope& scope, Place end) {
       ExtendLastPiece(scope.fact, scope, end);
       break;
     case Fact::kFrameworkInput:
+      input_.reset();  // made anew: another value than the one before
+      [[fallthrough]];
+    case Fact::kFrameworkView:
       NoteInput(scope, end);
       ExtendLastPiece(scope.fact, scope, end);
       break;

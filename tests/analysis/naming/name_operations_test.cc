@@ -4,7 +4,7 @@
 //   M m    a module is called, gradients on, off     J T  a jitted function, one that trains
 //   E      an environment is stepped                 S B O  sample, backward(), optimizer's step
 //   c s t  a call of the framework, one that stores a result, one that hands it over
-//   a      one that makes a tensor of what the program has
+//   a v    one that makes a tensor of what the program has, or changes how it lies
 //   p w    Python for as long, a wait                < >  an operation of the program's own
 //   ( / \  the loop's hook sees a rollout begin, an update after it, a rollout after that
 // and what is made of them, a character for each but the last five: the operation that owns its
@@ -45,8 +45,9 @@ class Program {
     Name('s', LabelKind::kLayer, "", "Tensor.__setitem__");
     Name('t', LabelKind::kLayer, "", "Tensor.cpu");
     Name('a', LabelKind::kLayer, "", "torch.as_tensor");
+    Name('v', LabelKind::kLayer, "", "Tensor.unsqueeze");
     Name('w', LabelKind::kLayer, "", "Queue.get");
-    for (const char c : {'c', 's', 't', 'a'})
+    for (const char c : {'c', 's', 't', 'a', 'v'})
       process_.labels[Raw(labels_[c])].layer = Layer::kBackend;
     process_.labels[Raw(labels_['w'])].layer = Layer::kWait;
     process_.threads.emplace_back();
@@ -163,7 +164,11 @@ TEST(NameOperations, TheRolloutBeginsWithThePolicyThatIsAskedBeforeTheEnvironmen
 }
 
 TEST(NameOperations, TheInputOfAPolicyIsPartOfTheQuestion) {
-  EXPECT_EQ(Named("capaMt(EpcaM/BaM\\E"), ".iiiiie...fbiie .rrrrrruuuuurrr");
+  EXPECT_EQ(Named("capaMt(EpcaM/BaM\\E"), "...iiie...fbiie ...rrrruuuuurrr");
+}
+
+TEST(NameOperations, WhatWasMadeBeforeTheInputIsNoPartOfTheQuestion) {
+  EXPECT_EQ(Named("MEapavpMEvME"), "ie..iiiieiie rrrrrrrrrrrr");
 }
 
 TEST(NameOperations, AnIterationEndsWhereItsUpdateDoes) {
