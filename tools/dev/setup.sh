@@ -69,7 +69,7 @@ install_npm() {
     say "No npm here and none could be fetched: gpubound is built without the report page"
 }
 
-# configure FOLDER [CMAKE OPTION...]
+# configure FOLDER [CMAKE OPTION...]: with tests and benchmarks, unless the options say otherwise.
 configure() {
   local folder=$1
   shift
@@ -78,7 +78,8 @@ configure() {
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   cmake -G Ninja -S "$root" -B "$root/$folder" -DPython3_EXECUTABLE="$python" \
-    "${launcher[@]}" "$@" >&2 || die "cmake could not configure $folder (see above)"
+    -DGPUBOUND_DOWNLOADS="$root/build" -DGPUBOUND_BUILD_TESTS=ON -DGPUBOUND_BUILD_BENCH=ON \
+    -DGPUBOUND_WERROR=ON "${launcher[@]}" "$@" >&2 || die "cmake could not configure $folder (see above)"
 }
 
 # What ccache kept of one checkout serves a clone in another folder. (The names of folders in what
