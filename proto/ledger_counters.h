@@ -63,7 +63,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(nvml_unavailable, kInfo, "NVML could not be used; what nvidia-smi would have said was not sampled.") \
   X(hooks_installed, kInfo, "Functions of known Python libraries that were wrapped to name operations, layers and waits.") \
   X(hooks_failed, kNotice, "Functions of known Python libraries that could not be wrapped; their time stays with the row around them.") \
-  X(python_without_extension, kNotice, "Python processes whose interpreter no gpubound extension was built for; nothing was hooked in them.") \
+  X(python_without_extension, kDataLoss, "Python processes that could not be hooked: operations, layers and waits of their libraries are missing. A note says why and what to type.") \
   X(host_outside_run_ns, kError, "Longest time by which processes of another host lie outside the run's span, in ns: its clock is off, or they outlived the run. Their work out there counts on no device.") \
   X(waits_unnamed, kNotice, "Pipes, sockets and processes beyond what one process may name; for whom it waited there is not known.") \
   X(counters_unavailable, kNotice, "Devices whose hardware counters could not be sampled; a note says why.") \

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pip install .` is a full installation: in a fresh environment, outside of the source tree, the command
-records a program and reports its operations. Environment: GPUBOUND_TEST_SOURCE, and GPUBOUND_TEST_WHEEL
-for a wheel that was built before."""
+records a program and reports its operations. Environment: GPUBOUND_TEST_SOURCE, GPUBOUND_TEST_WHEEL for a wheel
+that was built before, GPUBOUND_TEST_UV=1 to install by uv, and GPUBOUND_TEST_OTHERS, other interpreters whose
+programs the same installation hooks."""
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,7 +15,9 @@ import tempfile
 import unittest
 
 SOURCE = os.environ["GPUBOUND_TEST_SOURCE"]
-WHEEL = os.environ.get("GPUBOUND_TEST_WHEEL", SOURCE)
+WHEEL = os.environ.get("GPUBOUND_TEST_WHEEL")
+BY_UV = os.environ.get("GPUBOUND_TEST_UV") == "1"
+OTHERS = [other for other in os.environ.get("GPUBOUND_TEST_OTHERS", "").split(os.pathsep) if other]
 
 ANNOTATED = """
 import gpubound
@@ -38,7 +43,23 @@ class WheelTest(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         cls.bin = cls.folder / "environment" / "bin"
         cls.run_command(sys.executable, "-m", "venv", str(cls.folder / "environment"))
-        cls.run_command(str(cls.bin / "pip"), "install", "--quiet", WHEEL)
+        wheel = WHEEL or cls.copy_source(cls.folder / "a clöne" / "gpubound")
+        if BY_UV:
+            cls.run_command(str(cls.bin / "pip"), "install", "--quiet", "uv")
+            cls.run_command(str(cls.bin / "uv"), "pip", "install", "--quiet", "--python", str(cls.bin / "python"),
+                            wheel)
+        else:
+            cls.run_command(str(cls.bin / "pip"), "install", "--quiet", wheel)
+
+    @classmethod
+    def copy_source(cls, folder):
+        """What git knows of: a checkout as it was before anything was built in it."""
+        listed = cls.run_command("git", "-C", SOURCE, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        for name in filter(None, listed.split("\0")):
+            if os.path.isfile(os.path.join(SOURCE, name)):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(os.path.join(SOURCE, name), folder / name)
+        return str(folder)
 
     @classmethod
     def run_command(cls, *words):
@@ -50,13 +71,23 @@ class WheelTest(unittest.TestCase):
             raise AssertionError(f"{words} exited with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def profile(self, program):
-        """Name of the run's directory."""
+    def profile(self, program, python=None):
+        """Name of the run's directory; the environment's own interpreter where none is given."""
         (self.folder / "program.py").write_text(program)
         run = str(self.folder / f"{self.id()}.gpubound")
         self.run_command(str(self.bin / "gpubound"), "run", "-q", "-o", run, "--",
-                         str(self.bin / "python"), "program.py")
+                         python or str(self.bin / "python"), "program.py")
         return run
+
+    def put_gymnasium(self):
+        """A stand-in beside the program."""
+        package = self.folder / "gymnasium"
+        package.mkdir(exist_ok=True)
+        (package / "__init__.py").write_text("")
+        (package / "core.py").write_text(GYMNASIUM)
+        described = self.folder / "gymnasium-1.2.0.dist-info"
+        described.mkdir(exist_ok=True)
+        (described / "METADATA").write_text("Metadata-Version: 2.1\nName: gymnasium\nVersion: 1.2.0\n")
 
     def test_the_package_brings_command_libraries_and_hook_files(self):
         package = next((self.folder / "environment").glob("lib/python*/site-packages/gpubound"))
@@ -65,16 +96,24 @@ class WheelTest(unittest.TestCase):
         for name in ("bin/gpubound", "lib/libgpubound.so", "lib/libgpubound_core.so", "py.typed",
                      "startup/sitecustomize.py", "include/gpubound/annotate.h"):
             self.assertTrue((package / name).is_file(), name)
-        self.assertEqual(len(list(package.glob("_core*.so"))), 1)
+        is_free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+        self.assertEqual((package / "_core.abi3.so").is_file(), not is_free_threaded)
+        own = package / ("_core" + sysconfig.get_config_var("EXT_SUFFIX"))
+        self.assertEqual(own.is_file(), is_free_threaded or sys.version_info < (3, 12))
+
+    def test_the_version_is_that_of_the_source_wherever_it_is_said(self):
+        project = pathlib.Path(SOURCE, "CMakeLists.txt").read_text(encoding="utf-8")
+        version = re.search(r"project\(gpubound VERSION ([0-9.]+)", project).group(1)
+        self.assertEqual(self.run_command(str(self.bin / "gpubound"), "--version").split()[-1], version)
+        self.assertEqual(self.run_command(
+            str(self.bin / "python"), "-c", "import gpubound\nfrom importlib import metadata\n"
+            "print(gpubound.__version__, metadata.version('gpubound'))"), f"{version} {version}\n")
 
     def test_the_wheel_says_which_interpreters_it_serves(self):
         described = next((self.folder / "environment").glob(
             "lib/python*/site-packages/gpubound-*.dist-info/WHEEL"))
         tag = "cp%d%d" % sys.version_info[:2]
-        if sysconfig.get_config_var("Py_GIL_DISABLED"):
-            expected = f"{tag}-{tag}t"
-        else:
-            expected = f"{tag}-{tag}" if sys.version_info < (3, 12) else "cp312-abi3"
+        expected = f"{tag}-{tag}t" if sysconfig.get_config_var("Py_GIL_DISABLED") else "cp39-abi3"
         self.assertRegex(described.read_text(), rf"\nTag: {expected}-")
 
     def test_an_annotated_program_is_recorded_and_reported(self):
@@ -85,15 +124,21 @@ class WheelTest(unittest.TestCase):
         self.assertEqual(counts["simulation"], 3)
 
     def test_an_unedited_program_is_hooked(self):
-        package = self.folder / "gymnasium"
-        package.mkdir()
-        (package / "__init__.py").write_text("")
-        (package / "core.py").write_text(GYMNASIUM)
-        described = self.folder / "gymnasium-1.2.0.dist-info"
-        described.mkdir()
-        (described / "METADATA").write_text("Metadata-Version: 2.1\nName: gymnasium\nVersion: 1.2.0\n")
+        self.put_gymnasium()
         run = self.profile(UNEDITED)
         self.assertRegex(self.run_command(str(self.bin / "gpubound"), "report", run), "simulation")
+
+    @unittest.skipUnless(OTHERS, "no other interpreter was configured (GPUBOUND_PYTHONS)")
+    def test_a_program_of_another_version_is_hooked_too(self):
+        self.put_gymnasium()
+        for other in OTHERS:
+            with self.subTest(other):
+                run = self.profile(UNEDITED, other)
+                report = json.loads(self.run_command(str(self.bin / "gpubound"), "report", run, "--json"))
+                counts = {row["operation"]: row["count"] for row in report["processes"][0]["operations"]}
+                self.assertEqual(counts["simulation"], 5)
+                self.assertRegex(report["run"]["verdict"], "^complete")
+                shutil.rmtree(run)
 
     def test_the_package_works_without_a_collector(self):
         self.run_command(str(self.bin / "python"), "-c",

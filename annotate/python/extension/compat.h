@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Python.h as this extension uses it: the stable ABI of 3.12 where the build asks for it, else the
+// Python.h as this extension uses it: the stable ABI of 3.9 where the build asks for it, else the
 // full API of one version from 3.9 on, with the few spellings that differ. Include first.
+//
+// The build for the stable ABI serves every version from 3.9 on. It also uses what the stable ABI
+// has from 3.10 or 3.12 on only, under "borrowed" below: the versions before, which do not change
+// any more, have the same under the same names and numbers, and tests/annotate/python run on each
+// of them.
 //
 // Where the interpreter is free-threaded (Py_GIL_DISABLED), threads of Python run this code at the
 // same time. So objects do not change once another thread can see them, state of the process is
@@ -15,19 +20,52 @@
 #include <structmember.h>
 
 #include <cstddef>
+#include <cstdlib>
+
+#if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030C0000
+// Borrowed. 3.9 to 3.11 call a type's instances by the vectorcall protocol as 3.12 does, and pass
+// arguments to functions of METH_FASTCALL as 3.10 does.
+#ifndef METH_FASTCALL
+#define METH_FASTCALL 0x0080
+#endif
+#define PY_VECTORCALL_ARGUMENTS_OFFSET (static_cast<size_t>(1) << (8 * sizeof(size_t) - 1))
+#define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
+extern "C" {
+using vectorcallfunc = PyObject* (*)(PyObject*, PyObject* const*, size_t, PyObject*);
+PyObject* PyVectorcall_Call(PyObject* callable, PyObject* arguments, PyObject* keywords);
+const char* PyUnicode_AsUTF8AndSize(PyObject* text, Py_ssize_t* size);
+// Not there before 3.11.
+__attribute__((weak)) PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* arguments,
+                                                    size_t nargsf, PyObject* keywords);
+}
+#endif
 
 namespace gpubound {
 
 // Apart, because its macro adds up zeros, which clang-tidy takes for a slip in a longer expression.
 inline constexpr unsigned kDefaultTypeFlags = Py_TPFLAGS_DEFAULT;
 
+// The version that runs this, as PY_VERSION_HEX spells it; of a build for the stable ABI not
+// further than the minor one.
+inline unsigned long InterpreterVersion() {
+#ifdef Py_LIMITED_API
+  static const unsigned long version = [] {
+    char* rest = nullptr;
+    const unsigned long major = std::strtoul(Py_GetVersion(), &rest, 10);
+    return major << 24 | std::strtoul(rest + 1, nullptr, 10) << 16;
+  }();
+  return version;
+#else
+  return PY_VERSION_HEX;
+#endif
+}
+
 // A class that cannot be changed. The interpreter looks up a method once per place in the program
 // only where the method's own class is such a one.
-#ifdef Py_TPFLAGS_IMMUTABLETYPE
-inline constexpr unsigned kImmutableType = Py_TPFLAGS_IMMUTABLETYPE;  // 3.10
-#else
-inline constexpr unsigned kImmutableType = 0;
-#endif
+inline unsigned ImmutableType() {
+  constexpr unsigned kFlag = 1U << 8;  // Py_TPFLAGS_IMMUTABLETYPE
+  return InterpreterVersion() >= 0x030A0000 ? kFlag : 0;
+}
 
 // A C function pointer in a table of slots, which holds void pointers.
 template <typename Function>
@@ -35,10 +73,25 @@ void* SlotOf(Function* function) {
   return reinterpret_cast<void*>(function);
 }
 
+#ifdef Py_LIMITED_API
+// By the name of the slot.
+inline PyObject* BindByName(PyObject* self, PyObject* object, PyObject* type) {
+  return PyObject_CallMethod(reinterpret_cast<PyObject*>(Py_TYPE(self)), "__get__", "OOO", self,
+                             object == nullptr ? Py_None : object, type);
+}
+#endif
+
 // What makes an attribute of an object of an instance of |type|; null where nothing does.
 inline descrgetfunc BinderOf(PyTypeObject* type) {
 #ifdef Py_LIMITED_API
-  return reinterpret_cast<descrgetfunc>(PyType_GetSlot(type, Py_tp_descr_get));
+  // 3.9 does not show the slots of a type that no class statement made.
+  if (InterpreterVersion() >= 0x030A0000 || (PyType_GetFlags(type) & Py_TPFLAGS_HEAPTYPE) != 0) {
+    return reinterpret_cast<descrgetfunc>(PyType_GetSlot(type, Py_tp_descr_get));
+  }
+  PyObject* binder = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__get__");
+  if (binder == nullptr) PyErr_Clear();
+  Py_XDECREF(binder);
+  return binder == nullptr ? nullptr : BindByName;
 #else
   return type->tp_descr_get;
 #endif
@@ -46,6 +99,21 @@ inline descrgetfunc BinderOf(PyTypeObject* type) {
 
 inline Py_ssize_t ArgumentCount(size_t nargsf) {
   return static_cast<Py_ssize_t>(nargsf & ~PY_VECTORCALL_ARGUMENTS_OFFSET);
+}
+
+#if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030C0000
+// Call() where there is no PyObject_Vectorcall.
+PyObject* CallSlowPath(PyObject* callable, PyObject* const* arguments, size_t nargsf,
+                       PyObject* keywords);
+#endif
+
+// PyObject_Vectorcall, of which the caller's arguments may be passed on as they are.
+inline PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t nargsf,
+                      PyObject* keywords) {
+#if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030C0000
+  if (PyObject_Vectorcall == nullptr) return CallSlowPath(callable, arguments, nargsf, keywords);
+#endif
+  return PyObject_Vectorcall(callable, arguments, nargsf, keywords);
 }
 
 inline PyObject* NewReference(PyObject* object) {
@@ -63,7 +131,7 @@ inline bool DropError() {
 }
 
 // The error that is set, if any, while something else is called.
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030C0000 && !defined(Py_LIMITED_API)
 using Raised = PyObject*;
 inline Raised TakeRaised() { return PyErr_GetRaisedException(); }
 inline void RaiseAgain(Raised raised) { PyErr_SetRaisedException(raised); }

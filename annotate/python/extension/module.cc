@@ -12,6 +12,7 @@
 #include "annotate/python/extension/wrapper.h"
 
 #include <atomic>
+#include <iterator>
 
 namespace gpubound {
 namespace {
@@ -348,6 +349,7 @@ int Execute(PyObject* module) {
     if (!state->layers[layer].Start(GPUBOUND_LABEL_LAYER, layer)) return -1;
   }
   if (PyModule_AddIntConstant(module, "recording", LoadTable() ? 1 : 0) != 0) return -1;
+  if (PyModule_AddStringConstant(module, "version", GPUBOUND_VERSION) != 0) return -1;
   if (PyObject_SetAttrString(module, "Wrapper", state->wrapper_types.callable) != 0 ||
       PyObject_SetAttrString(module, "ObjectWrapper", state->wrapper_types.object) != 0 ||
       PyObject_SetAttrString(module, "FunctionWrapper", state->wrapper_types.function) != 0 ||
@@ -391,13 +393,15 @@ int Clear(PyObject* module) {
 
 void Free(void* module) { Clear(static_cast<PyObject*>(module)); }
 
+// Py_mod_multiple_interpreters, with a lock of its own for each: 3.12 and later know of it.
+constexpr int kMultipleInterpreters = 3;
+void* const kOwnLocks = reinterpret_cast<void*>(2);
+
 PyModuleDef_Slot slots[] = {{Py_mod_exec, SlotOf(Execute)},
-#ifdef Py_mod_multiple_interpreters
-                            {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
-#endif
 #ifdef Py_GIL_DISABLED  // else the import would switch the lock on that the program runs without
                             {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
+                            {kMultipleInterpreters, kOwnLocks},
                             {0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
@@ -413,4 +417,9 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 }  // namespace
 }  // namespace gpubound
 
-PyMODINIT_FUNC PyInit__core() { return PyModuleDef_Init(&gpubound::definition); }
+PyMODINIT_FUNC PyInit__core() {
+  // A version before refuses what it does not know; it imports a module once, and with its lock
+  // held.
+  if (gpubound::InterpreterVersion() < 0x030C0000) *(std::end(gpubound::slots) - 2) = {0, nullptr};
+  return PyModuleDef_Init(&gpubound::definition);
+}

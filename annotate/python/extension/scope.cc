@@ -140,7 +140,7 @@ PyObject* CallDescribed(PyObject* self, PyObject* const* arguments, size_t nargs
   const Py_ssize_t count = ArgumentCount(nargsf);
   PyObject* method = BoundMethod(self, count == 0 ? nullptr : arguments[0]);
   if (method == nullptr) return nullptr;
-  return PyObject_Vectorcall(method, arguments + 1, static_cast<size_t>(count - 1), keywords);
+  return Call(method, arguments + 1, static_cast<size_t>(count - 1), keywords);
 }
 
 int TraverseDescriptor(PyObject* self, visitproc visit, void* arg) {

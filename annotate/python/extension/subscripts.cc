@@ -42,7 +42,7 @@ constexpr size_t kMappingOffset = 112;
 constexpr unsigned long kFirstUnknown = 0x030F0000;
 
 Slots* SlotsOf(PyTypeObject* type) {
-  if (Py_Version >= kFirstUnknown) return nullptr;
+  if (InterpreterVersion() >= kFirstUnknown) return nullptr;
   Slots* slots = nullptr;
   std::memcpy(&slots, reinterpret_cast<const char*>(type) + kMappingOffset, sizeof(slots));
   if (slots == nullptr || SlotOf(slots->length) != PyType_GetSlot(type, Py_mp_length) ||

@@ -92,11 +92,11 @@ bool Suspend(const Wrapper* wrapper, PyObject* handle, PyObject* result, uint32_
 PyObject* CallStep(PyObject* self, PyObject* const* arguments, size_t nargsf, PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
   if (ArgumentCount(nargsf) == 0) {
-    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+    return Call(wrapper->wrapped, arguments, nargsf, keywords);
   }
   const OpenScopes before;
   if (!Resume(wrapper, arguments[0])) return nullptr;
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   const OpenScopes after;
   const uint32_t kept = after.Kept(before);
   if (kept == after.count) return result;

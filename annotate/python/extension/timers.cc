@@ -27,7 +27,7 @@ uint64_t IdOfTime(PyObject* seconds) {
 PyObject* CallSettingTime(PyObject* self, PyObject* const* arguments, size_t nargsf,
                           PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   uint64_t time = 0;
   if (result == nullptr) return nullptr;
   if (!ReadTime(result, wrapper->helper, &time)) {
@@ -44,7 +44,7 @@ PyObject* CallFindingTime(PyObject* self, PyObject* const* arguments, size_t nar
   uint64_t time = 0;
   if (ArgumentCount(nargsf) != 0 && !ReadTime(arguments[0], wrapper->helper, &time)) return nullptr;
   if (time != 0) g_table.found(time);
-  return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  return Call(wrapper->wrapped, arguments, nargsf, keywords);
 }
 
 }  // namespace gpubound

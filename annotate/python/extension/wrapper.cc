@@ -213,12 +213,12 @@ const PyType_Slot descriptor_slots[] = {{Py_tp_getattro, SlotOf(GetAttribute)},
 template <size_t kOwn>
 PyObject* MakeType(PyObject* module, const char* name, const PyType_Slot (&own)[kOwn],
                    unsigned more_flags = 0) {
-  constexpr unsigned kFlags =
-      kDefaultTypeFlags | kImmutableType | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
+  const unsigned flags =
+      kDefaultTypeFlags | ImmutableType() | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
   PyType_Slot slots[std::size(common_slots) + kOwn + 1] = {};
   std::copy(std::begin(own), std::end(own),
             std::copy(std::begin(common_slots), std::end(common_slots), slots));
-  PyType_Spec spec = {name, sizeof(Wrapper), 0, kFlags | more_flags, slots};
+  PyType_Spec spec = {name, sizeof(Wrapper), 0, flags | more_flags, slots};
   return PyType_FromModuleAndSpec(module, &spec, nullptr);
 }
 

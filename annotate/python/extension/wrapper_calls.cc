@@ -25,7 +25,7 @@ PyObject* CallWrapped(PyObject* self, PyObject* const* arguments, size_t nargsf,
   const Wrapper* wrapper = Cast(self);
   const uint32_t label = wrapper->label;
   BeginScope(label);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   EndScope(label);
   return result;
 }
@@ -54,7 +54,7 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
   }
   if (declines == Answer::kInterrupted) return nullptr;
   if (declines == Answer::kYes) {
-    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+    return Call(wrapper->wrapped, arguments, nargsf, keywords);
   }
   innermost = label;
   BeginScope(label);
@@ -96,7 +96,7 @@ PyObject* CallTelling(PyObject* self, PyObject* const* arguments, size_t nargsf,
   if (label == 0) return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
   t_hook_label = label;
   BeginScope(label);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   EndScope(label);
   t_hook_label = 0;
   return result;
@@ -107,7 +107,7 @@ PyObject* CallInWait(const Wrapper* wrapper, uint32_t label, PyObject* const* ar
   if (label == 0) label = wrapper->label;
   t_waiting = true;
   BeginScope(label);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   EndScope(label);
   t_waiting = false;
   return result;
@@ -119,7 +119,7 @@ Answer AskLabel(const Wrapper* wrapper, PyObject* const* arguments, size_t nargs
   *label = 0;
   if (wrapper->helper == nullptr) return Answer::kYes;
   const auto count = static_cast<size_t>(ArgumentCount(nargsf));
-  PyObject* answer = PyObject_Vectorcall(wrapper->helper, arguments, count, keywords);
+  PyObject* answer = Call(wrapper->helper, arguments, count, keywords);
   if (answer != nullptr && answer != Py_None) {
     *label = static_cast<uint32_t>(PyLong_AsUnsignedLong(answer));
   }
@@ -138,7 +138,7 @@ PyObject* CallWaiting(PyObject* self, PyObject* const* arguments, size_t nargsf,
   if (!t_waiting) told = AskLabel(wrapper, arguments, nargsf, keywords, &label);
   if (told == Answer::kInterrupted) return nullptr;
   if (told == Answer::kNo) {
-    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+    return Call(wrapper->wrapped, arguments, nargsf, keywords);
   }
   return CallInWait(wrapper, label, arguments, nargsf, keywords);
 }
@@ -147,7 +147,7 @@ PyObject* CallReceiving(PyObject* self, PyObject* const* arguments, size_t nargs
                         PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
   if (t_waiting || ArgumentCount(nargsf) == 0) {
-    return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+    return Call(wrapper->wrapped, arguments, nargsf, keywords);
   }
   const uint32_t label = ChannelLabel(arguments[0], wrapper->helper);
   return CallInWait(wrapper, label, arguments, nargsf, keywords);
@@ -156,12 +156,12 @@ PyObject* CallReceiving(PyObject* self, PyObject* const* arguments, size_t nargs
 PyObject* CallWriting(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
   if (ArgumentCount(nargsf) != 0) NoteWriter(arguments[0], Cast(self)->helper);
-  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  return Call(Cast(self)->wrapped, arguments, nargsf, keywords);
 }
 
 PyObject* CallMaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
                      PyObject* keywords) {
-  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(Cast(self)->wrapped, arguments, nargsf, keywords);
   if (result != nullptr && ArgumentCount(nargsf) != 0) {
     ForgetChannel(arguments[0], Cast(self)->helper);
   }
@@ -179,7 +179,7 @@ PyObject* AskAbout(PyObject* helper, PyObject* result) {
 PyObject* CallReturning(PyObject* self, PyObject* const* arguments, size_t nargsf,
                         PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   if (result == nullptr || wrapper->helper == nullptr) return result;
   PyObject* ignored = AskAbout(wrapper->helper, result);
   Py_XDECREF(ignored);
@@ -191,7 +191,7 @@ PyObject* CallReturning(PyObject* self, PyObject* const* arguments, size_t nargs
 PyObject* CallReplacing(PyObject* self, PyObject* const* arguments, size_t nargsf,
                         PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   if (result == nullptr || wrapper->helper == nullptr) return result;
   PyObject* answer = AskAbout(wrapper->helper, result);
   Py_DECREF(result);
@@ -201,7 +201,7 @@ PyObject* CallReplacing(PyObject* self, PyObject* const* arguments, size_t nargs
 PyObject* CallFollowed(PyObject* self, PyObject* const* arguments, size_t nargsf,
                        PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   if (wrapper->helper == nullptr) return result;
   const Raised raised = TakeRaised();
   PyObject* answer = PyObject_CallObject(wrapper->helper, nullptr);
@@ -217,7 +217,7 @@ PyObject* CallFollowed(PyObject* self, PyObject* const* arguments, size_t nargsf
 
 PyObject* CallOpening(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
-  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(Cast(self)->wrapped, arguments, nargsf, keywords);
   uint32_t label = 0;
   if (result == nullptr) return nullptr;
   if (AskLabel(Cast(self), arguments, nargsf, keywords, &label) == Answer::kInterrupted) {
@@ -235,7 +235,7 @@ PyObject* CallClosing(PyObject* self, PyObject* const* arguments, size_t nargsf,
     return nullptr;
   }
   if (label != 0) EndScope(label);
-  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  return Call(Cast(self)->wrapped, arguments, nargsf, keywords);
 }
 
 PyObject* CallWorking(PyObject* self, PyObject* const* arguments, size_t nargsf,
@@ -267,7 +267,7 @@ PyObject* CallWaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
   }
   if (wakes == Answer::kInterrupted) return nullptr;
   if (wakes == Answer::kYes) g_table.wake(IdOf(arguments[0]));
-  return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  return Call(wrapper->wrapped, arguments, nargsf, keywords);
 }
 
 PyObject* CallWakingItsOwn(PyObject* self, PyObject* const* arguments, size_t nargsf,
@@ -279,12 +279,12 @@ PyObject* CallWakingItsOwn(PyObject* self, PyObject* const* arguments, size_t na
     Py_XDECREF(awaited);
     if (!DropError()) return nullptr;
   }
-  return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  return Call(wrapper->wrapped, arguments, nargsf, keywords);
 }
 
 PyObject* CallEnding(PyObject* self, PyObject* const* arguments, size_t nargsf,
                      PyObject* keywords) {
-  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(Cast(self)->wrapped, arguments, nargsf, keywords);
   if (ArgumentCount(nargsf) != 0) g_table.wake(IdOf(arguments[0]));
   return result;
 }
@@ -317,7 +317,7 @@ PyObject* CallPolling(const Wrapper* wrapper, PyObject* const* arguments, size_t
                       PyObject* keywords) {
   const bool outer = t_waiting;
   t_waiting = true;  // it is no wait, and what it calls is none
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   t_waiting = outer;
   if (result == nullptr || IsEmptyList(result)) return result;
   uint64_t waker = 0;
@@ -338,7 +338,7 @@ PyObject* CallAwaiting(PyObject* self, PyObject* const* arguments, size_t nargsf
   const bool outermost = !t_waiting;
   t_waiting = true;
   if (outermost) BeginScope(wrapper->label);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   uint64_t waker = 0;
   if (result != nullptr && result != Py_False && ArgumentCount(nargsf) != 0) {
     waker = IdOf(arguments[0]);
@@ -356,12 +356,12 @@ PyObject* CallAwaiting(PyObject* self, PyObject* const* arguments, size_t nargsf
 PyObject* CallStarting(PyObject* self, PyObject* const* arguments, size_t nargsf,
                        PyObject* keywords) {
   if (ArgumentCount(nargsf) != 0) g_table.woken(IdOf(arguments[0]));
-  return PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  return Call(Cast(self)->wrapped, arguments, nargsf, keywords);
 }
 
 PyObject* CallFinding(PyObject* self, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
-  PyObject* result = PyObject_Vectorcall(Cast(self)->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(Cast(self)->wrapped, arguments, nargsf, keywords);
   const bool found = result != nullptr && result != Py_False && ArgumentCount(nargsf) != 0;
   if (found) g_table.found(IdOf(arguments[0]));
   return result;
@@ -375,7 +375,7 @@ PyObject* CallPutting(PyObject* self, PyObject* const* arguments, size_t nargsf,
     return nullptr;
   }
   if (place.room != 0) g_table.found(place.room);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   if (place.item != 0 && result != nullptr) g_table.wake(place.item);
   return result;
 }
@@ -383,7 +383,7 @@ PyObject* CallPutting(PyObject* self, PyObject* const* arguments, size_t nargsf,
 PyObject* CallTaking(PyObject* self, PyObject* const* arguments, size_t nargsf,
                      PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   if (result == nullptr || ArgumentCount(nargsf) == 0) return result;
   QueuePlace place;
   if (!FindPlaceTaken(arguments[0], wrapper->helper, &place)) {
@@ -406,14 +406,14 @@ PyObject* CallChosen(PyObject* self, PyObject* const* arguments, size_t nargsf,
   auto* type = reinterpret_cast<PyTypeObject*>(PyTuple_GetItem(wrapper->helper, 0));
   const bool chosen = ArgumentCount(nargsf) != 0 && IsOf(arguments[0], type);
   PyObject* callee = chosen ? PyTuple_GetItem(wrapper->helper, 1) : wrapper->wrapped;
-  return PyObject_Vectorcall(callee, arguments, nargsf, keywords);
+  return Call(callee, arguments, nargsf, keywords);
 }
 
 PyObject* CallGiven(PyObject* self, PyObject* const* arguments, size_t nargsf, PyObject* keywords) {
   const Wrapper* wrapper = Cast(self);
   const bool given = ArgumentCount(nargsf) > 1 || keywords != nullptr;
   PyObject* callee = given && wrapper->helper != nullptr ? wrapper->helper : wrapper->wrapped;
-  return PyObject_Vectorcall(callee, arguments, nargsf, keywords);
+  return Call(callee, arguments, nargsf, keywords);
 }
 
 constexpr vectorcallfunc kRoleCalls[kCallRoles] = {

@@ -15,12 +15,11 @@ does nothing. Known libraries are annotated without an edit; see gpubound/hooks.
 """
 from gpubound._api import (adopt, counter, hand_over, layer, metadata, pause, phase, progress,
                            recording, resume, step)
-from gpubound._core import Scope, operation
+from gpubound._core import Scope, operation, version as __version__
 from gpubound._intercept import Interception, intercept
 from gpubound._ray import ray_runtime_env
 from gpubound._summary import summary
 
-__version__ = "0.1.0"
 __all__ = [
     "Interception", "Scope", "adopt", "counter", "hand_over", "intercept", "layer", "metadata",
     "operation", "pause", "phase", "progress", "ray_runtime_env", "recording", "resume", "step",

@@ -4,6 +4,7 @@ from typing import Any, Callable, Optional, Tuple, TypeVar, final
 _Callable = TypeVar("_Callable", bound=Callable[..., Any])
 
 recording: int
+version: str
 
 @final
 class Wrapper: ...

@@ -19,7 +19,7 @@ fail() { echo "later_debian: $*" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || fail "must run as root, for chroot and mounts"
 command -v debootstrap >/dev/null || fail "debootstrap is missing; install the package debootstrap"
 [ -e "$package/gpubound/_core.abi3.so" ] ||
-  fail "$package has no extension for the stable ABI; build it with a Python from 3.12 on"
+  fail "$package has no extension for the stable ABI; build it with a Python that has the lock"
 
 cleanup() {
   local mount

@@ -251,17 +251,35 @@ class StartupTest(unittest.TestCase):
                                 GPUBOUND_DISABLE="1")
         self.assertEqual(done.stdout, "False\n")
 
-    def test_an_interpreter_without_an_extension_is_named_once(self):
+    def test_an_extension_that_takes_longer_than_one_of_this_version_would_is_noted(self):
         self.install_gymnasium("1.2.0")
-        bare = self.folder / "bare" / "gpubound"
+        done = self.run_program(USE + PRINT_CALLS)
+        is_slower = sys.version_info < (3, 11) and gpubound._core.__file__.endswith(".abi3.so")
+        self.assertEqual("is hooked by the extension that serves every version" in done.stdout, is_slower, done)
+
+    def run_without_extension(self, bare):
+        """A program that uses a known library, with a package in `bare` that has no extension for this Python."""
+        self.install_gymnasium("1.2.0")
         shutil.copytree(PACKAGE, bare, ignore=shutil.ignore_patterns("*.so"))
-        if sys.version_info < (3, 12) or "t" in sys.abiflags:
+        if "t" in sys.abiflags:
             (bare / "_core.abi3.so").write_text("")  # which these cannot use
         self.startup = bare / "startup"
         preload = os.pathsep.join(filter(None, [os.environ.get("LD_PRELOAD"), COLLECTOR]))
-        done = self.run_program(USE + PRINT_CALLS, LD_PRELOAD=preload)
-        self.assertRegex(done.stderr, r"^gpubound: no gpubound extension for Python 3\.\d+t? of .*\n$")
-        self.assertRegex(done.stdout, "ledger python_without_extension 1 no gpubound extension")
+        return self.run_program(USE + PRINT_CALLS, LD_PRELOAD=preload)
+
+    def test_an_interpreter_without_an_extension_is_named_once_with_what_to_type(self):
+        done = self.run_without_extension(self.folder / "bare" / "gpubound")
+        self.assertRegex(done.stderr, r"^gpubound: Python 3\.\d+t? of .* is not hooked, .*"
+                                      r": [^ ]+ -m pip install [^ ]+, and use .*\n$")
+        self.assertRegex(done.stdout, "ledger python_without_extension 1 Python .* is not hooked, ")
+
+    def test_of_a_build_without_an_extension_the_command_that_builds_it_is_said(self):
+        build = self.folder / "a build"
+        build.mkdir()
+        (build / "CMakeCache.txt").touch()
+        done = self.run_without_extension(build / "python" / "gpubound")
+        self.assertIn(f": cmake '-DGPUBOUND_PYTHONS={sys.executable}' '{build}' && cmake --build '{build}'\n",
+                      done.stderr)
 
     def test_threads_that_import_known_libraries_first_are_all_hooked(self):
         self.install_gymnasium("1.2.0")

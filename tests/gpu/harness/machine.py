@@ -129,16 +129,18 @@ class Machine:
         """For the interpreter that has torch. Returns what was done, in one line."""
         python = self.find_python()
         facts = self.command([python, self.bundle / "src/annotate/python/describe_interpreter.py"])
-        include, suffix, stable, _ = facts.out.strip().split(";")
+        include, suffix, stable_abi, _ = facts.out.strip().split(";")
+        limits = []
+        if stable_abi == "alone":
+            suffix, limits = ".abi3.so", ["-DPy_LIMITED_API=0x03090000"]
         if not pathlib.Path(include, "Python.h").exists():
-            return f"no extension for {python}: {include}/Python.h is missing; operations named in " \
-                   "Python are not recorded"
+            return f"{python} uses the bundle's extension for the stable ABI: {include}/Python.h is missing"
         sources = sorted((self.bundle / "src/annotate/python/extension").glob("*.cc"))
         target = self.bundle / "lib/gpubound/python/gpubound" / f"_core{suffix}"
         command = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fno-exceptions", "-fno-rtti",
                    "-fvisibility=hidden", "-static-libstdc++", "-static-libgcc",
                    f"-I{self.bundle / 'src'}", f"-I{self.bundle / 'src/annotate/include'}",
-                   f"-I{include}", *(["-DPy_LIMITED_API=0x030C0000"] if stable == "1" else []),
+                   f"-I{include}", *limits, '-DGPUBOUND_VERSION="gpu"',
                    *[str(source) for source in sources], "-o", str(target), "-ldl"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:

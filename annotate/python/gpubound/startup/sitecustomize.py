@@ -24,8 +24,7 @@ def _has_extension(package):
     if sys.version_info < (3, 9) or sys.implementation.name != "cpython":
         return False
     from _imp import extension_suffixes
-    stable_abi = sys.version_info >= (3, 12) and not _is_free_threaded()
-    suffixes = [suffix for suffix in extension_suffixes() if suffix != ".abi3.so" or stable_abi]
+    suffixes = [suffix for suffix in extension_suffixes() if suffix != ".abi3.so" or not _is_free_threaded()]
     return any(os.path.exists(os.path.join(package, "_core" + suffix)) for suffix in suffixes)
 
 
@@ -53,11 +52,25 @@ def _is_free_threaded():
     return "t" in getattr(sys, "abiflags", "")
 
 
-def _say_there_is_no_extension():
+def _why_not_hooked(package):
+    """Why there is no extension for this interpreter, and what to type."""
+    if sys.implementation.name != "cpython":
+        return "gpubound hooks CPython only; run the program with one, from 3.9 on"
+    if sys.version_info < (3, 9):
+        return "gpubound hooks CPython 3.9 and later; run the program with one"
+    build = os.path.dirname(os.path.dirname(package))
+    if os.path.exists(os.path.join(build, "CMakeCache.txt")):
+        return "no extension was built for it: cmake '-DGPUBOUND_PYTHONS=%s' '%s' && cmake --build '%s'" % (
+            sys.executable, build, build)
+    return "no extension was installed for it: %s -m pip install GPUBOUND_SOURCE_FOLDER, and use the " \
+        "gpubound command that this installs" % sys.executable
+
+
+def _say_it_is_not_hooked(package):
     """On stderr and, through the C table, in the ledger."""
-    text = "no gpubound extension for Python %d.%d%s of %s; its libraries are not hooked" % (
+    text = "Python %d.%d%s of %s is not hooked, so what its libraries do has no names: %s" % (
         sys.version_info[0], sys.version_info[1], "t" if _is_free_threaded() else "",
-        sys.executable)
+        sys.executable, _why_not_hooked(package))
     sys.stderr.write("gpubound: " + text + "\n")
     import ctypes
     text = text.encode()
@@ -151,7 +164,7 @@ class _FirstLibrary(object):
                     import gpubound  # pylint: disable=unused-import  # found by us
                 self._install()
             elif self._give_up():
-                _say_there_is_no_extension()
+                _say_it_is_not_hooked(self._package)
         except Exception as error:
             for name in [name for name in sys.modules if name.partition(".")[0] == "gpubound"]:
                 del sys.modules[name]
