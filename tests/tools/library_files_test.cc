@@ -59,6 +59,15 @@ TEST_F(LibraryFilesTest, ThePythonHookBelongsToTheLibrariesBesideIt) {
   }
 }
 
+TEST_F(LibraryFilesTest, ExtensionsOfThePackageAreListedByName) {
+  for (const char* name : {"_core.cpython-39-x.so", "_core.abi3.so", "_core.pyi", "_api.py"}) {
+    temporary_.Write(std::string("build/python/gpubound/") + name, "");
+  }
+  EXPECT_EQ(PythonExtensions(temporary_.File("build/python/gpubound/startup")),
+            (std::vector<std::string>{"_core.abi3.so", "_core.cpython-39-x.so"}));
+  EXPECT_TRUE(PythonExtensions("").empty());
+}
+
 TEST_F(LibraryFilesTest, TheVariableIsAskedAlone) {
   PutLibraries("build/lib");
   PutLibraries("elsewhere");
@@ -78,10 +87,35 @@ TEST_F(LibraryFilesTest, TheErrorNamesWhatIsMissingWhere) {
   EXPECT_THAT(found.error().remedy, HasSubstr(kLibraryDirVariable));
 }
 
-TEST_F(LibraryFilesTest, APathThatTheLoaderWouldSplitIsRefused) {
-  EXPECT_TRUE(CheckPreloadable({"/opt/lib/libgpubound.so", ""}).ok());
-  EXPECT_FALSE(CheckPreloadable({"/my files/libgpubound.so", ""}).ok());
-  EXPECT_FALSE(CheckPreloadable({"/a:b/libgpubound.so", ""}).ok());
+TEST_F(LibraryFilesTest, APathThatTheLoaderTakesAsItIsStays) {
+  const auto libraries = MakePreloadable({"/opt/lib/libgpubound.so", "/opt/lib/x"}, "");
+  ASSERT_TRUE(libraries.ok());
+  EXPECT_EQ(libraries->shim, "/opt/lib/libgpubound.so");
+}
+
+TEST_F(LibraryFilesTest, APathThatTheLoaderWouldSplitIsNamedThroughALink) {
+  for (const char* folder : {"my files/lib", "a:b/lib"}) {
+    PutLibraries(folder);
+    const LibraryFiles files = {temporary_.File(std::string(folder) + "/libgpubound.so"),
+                                temporary_.File(std::string(folder) + "/libgpubound_core.so")};
+    for (int time = 0; time < 2; ++time) {  // the second time the link is there
+      const auto libraries = MakePreloadable(files, temporary_.File("cache/gpubound"));
+      ASSERT_TRUE(libraries.ok()) << folder;
+      EXPECT_EQ(libraries->shim.find_first_of(" :"), std::string::npos) << libraries->shim;
+      EXPECT_TRUE(std::filesystem::equivalent(libraries->shim, files.shim));
+      EXPECT_TRUE(std::filesystem::equivalent(libraries->core, files.core));
+    }
+  }
+}
+
+TEST_F(LibraryFilesTest, WithoutAPlaceForTheLinkAPathThatTheLoaderWouldSplitIsRefused) {
+  const LibraryFiles files = {"/my files/libgpubound.so", ""};
+  for (const std::string& cache :
+       {std::string(), temporary_.File("my cache"), std::string("/proc/gpubound")}) {
+    const auto libraries = MakePreloadable(files, cache);
+    ASSERT_FALSE(libraries.ok()) << cache;
+    EXPECT_THAT(libraries.error().remedy, testing::HasSubstr("set GPUBOUND_LIBRARY_DIR"));
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ class ReadinessTest : public testing::Test {
  protected:
   ReadinessTest() {
     facts_.libraries_folder = "/opt/lib";
+    facts_.python_extensions = {"_core.abi3.so"};
     facts_.driver.libcuda.path = "libcuda.so.1";
     facts_.driver.cuda_version = 12040;
     facts_.driver.device_nodes = 2;
@@ -63,6 +64,20 @@ TEST_F(ReadinessTest, MissingLibrariesAreAProblem) {
 TEST_F(ReadinessTest, ACoreThatDoesNotLoadIsAProblem) {
   facts_.core.problem = "undefined symbol: x";
   ExpectProblem("libraries", "undefined symbol");
+}
+
+TEST_F(ReadinessTest, PythonsThatCanBeHookedAreListed) {
+  EXPECT_EQ(Judge("Python").finding, "hooks CPython 3.9 and later; no free-threaded one");
+  facts_.python_extensions = {"_core.abi3.so", "_core.cpython-39-x86_64-linux-gnu.so",
+                              "_core.cpython-313t-x86_64-linux-gnu.so"};
+  EXPECT_EQ(Judge("Python").finding, "hooks CPython 3.9 and later, 3.13t");
+  facts_.python_extensions = {"_core.cpython-314t-x86_64-linux-gnu.so"};
+  EXPECT_EQ(Judge("Python").finding, "hooks CPython 3.14t");
+}
+
+TEST_F(ReadinessTest, NoExtensionForPythonIsANote) {
+  facts_.python_extensions = {};
+  ExpectNote("Python", "no extension was built");
 }
 
 TEST_F(ReadinessTest, NoGpuIsANoteAndNeedsNoCupti) {

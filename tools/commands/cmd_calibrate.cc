@@ -79,12 +79,7 @@ int Calibrate(const Arguments& words) {
   options.time_cap = std::chrono::seconds(seconds);
   options.cuda_runtime = CudaRuntimeOfPython(options.python, EnvironmentVariable);
 
-  Result<LibraryFiles> libraries = FindOurLibraryFiles();
-  if (libraries.ok()) {
-    if (const Status preloadable = CheckPreloadable(*libraries); !preloadable.ok()) {
-      libraries = preloadable.error();
-    }
-  }
+  const Result<LibraryFiles> libraries = FindOurLibraryFiles();
   if (!libraries.ok()) {
     PrintError(libraries.error());
     return kExitUnreadable;

@@ -57,10 +57,6 @@ int PrintEnvironment(const Arguments& words) {
     PrintError(libraries.error());
     return kExitUnreadable;
   }
-  if (const Status preloadable = CheckPreloadable(*libraries); !preloadable.ok()) {
-    PrintError(preloadable.error());
-    return kExitUnreadable;
-  }
   const std::vector<Assignment> assignments =
       RunAssignments(*libraries, ChooseRun(output), EnvironmentVariable);
   return WriteStdout(json ? RenderEnvironmentJson(assignments, EnvironmentVariable)

@@ -272,8 +272,6 @@ int RunProgram(const Arguments& words) {
   if (const auto over = ParseRunArguments(words, &arguments)) return *over;
   const Result<LibraryFiles> libraries = FindOurLibraryFiles();
   if (!libraries.ok()) return Fail(libraries.error());
-  const Status preloadable = CheckPreloadable(*libraries);
-  if (!preloadable.ok()) return Fail(preloadable.error());
   const Result<RunDirectory> directory = ChooseRunDirectory(arguments);
   if (!directory.ok()) return Fail(directory.error());
 

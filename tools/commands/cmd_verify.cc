@@ -92,9 +92,8 @@ int Verify(const Arguments& words) {
   options.seed = std::random_device()();
   if (const auto over = ParseVerifyArguments(words, &arguments)) return *over;
   const Result<LibraryFiles> libraries = FindOurLibraryFiles();
-  const Status preloadable = libraries.ok() ? CheckPreloadable(*libraries) : Status(Ok{});
-  if (!libraries.ok() || !preloadable.ok()) {
-    PrintError(libraries.ok() ? preloadable.error() : libraries.error());
+  if (!libraries.ok()) {
+    PrintError(libraries.error());
     return kExitUnreadable;
   }
   options.libraries = *libraries;

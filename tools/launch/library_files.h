@@ -28,6 +28,10 @@ struct LibraryFiles {
 // tree, a wheel or an installation. Empty where the package is not there.
 std::string FindPythonStartup(const std::filesystem::path& library_dir);
 
+// Names of the files that hold the Python package's extension, sorted; |startup| is what
+// FindPythonStartup says.
+std::vector<std::string> PythonExtensions(const std::filesystem::path& startup);
+
 // The folders to look in for an executable that lies in |executable_dir|, best first: the one that
 // GPUBOUND_LIBRARY_DIR names alone, else those of a build tree and of an installation.
 std::vector<std::filesystem::path> LibraryFolders(const std::filesystem::path& executable_dir,
@@ -36,12 +40,14 @@ std::vector<std::filesystem::path> LibraryFolders(const std::filesystem::path& e
 // The first folder that holds both files. An error names every folder and what it lacks.
 Result<LibraryFiles> FindLibraryFiles(const std::vector<std::filesystem::path>& folders);
 
-// FindLibraryFiles for this executable.
-Result<LibraryFiles> FindOurLibraryFiles();
+// |libraries| under paths that LD_PRELOAD can name: the dynamic loader splits at spaces and colons
+// and has no way to quote them. Where theirs has one, through a link to their folder in |cache|,
+// which is made, and stays, since processes of a run may outlive this one. An error where |cache|
+// is no better.
+Result<LibraryFiles> MakePreloadable(LibraryFiles libraries, const std::filesystem::path& cache);
 
-// LD_PRELOAD cannot name a path with a space or a colon: the dynamic loader splits at both and has
-// no way to quote them.
-Status CheckPreloadable(const LibraryFiles& libraries);
+// Both for this executable, with the folder in which calibrations are kept as |cache|.
+Result<LibraryFiles> FindOurLibraryFiles();
 
 }  // namespace gpubound
 

@@ -75,14 +75,14 @@ CuptiFacts GatherCupti() {
 
 void GatherLibraries(MachineFacts* facts) {
   const Result<LibraryFiles> libraries = FindOurLibraryFiles();
-  const Status preloadable = libraries.ok() ? CheckPreloadable(*libraries) : Status(Ok{});
-  if (!libraries.ok() || !preloadable.ok()) {
-    const Error& error = libraries.ok() ? preloadable.error() : libraries.error();
+  if (!libraries.ok()) {
+    const Error& error = libraries.error();
     facts->libraries_problem = error.found + ", expected " + error.expected;
     facts->libraries_remedy = error.remedy;
     return;
   }
   facts->libraries_folder = fs::path(libraries->shim).parent_path().string();
+  facts->python_extensions = PythonExtensions(libraries->python_startup);
   facts->core.path = libraries->core;
   void* core = dlopen(libraries->core.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (core == nullptr) {

@@ -4,9 +4,11 @@
 #include "tools/launch/readiness.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "analysis/base/suggestion.h"
 #include "analysis/base/text_table.h"
@@ -43,6 +45,40 @@ Check JudgeLibraries(const MachineFacts& facts) {
                    "Install both libraries from one build, made for this machine.");
   }
   return Ok(subject, facts.libraries_folder);
+}
+
+// "3.13t" of _core.cpython-313t-x86_64-linux-gnu.so; empty for a file that is called otherwise.
+std::string VersionOfExtension(const std::string& file) {
+  constexpr std::string_view kBeginning = "_core.cpython-3";
+  if (!file.starts_with(kBeginning)) return "";
+  const size_t end = file.find('-', kBeginning.size());
+  return end == std::string::npos ? ""
+                                  : "3." + file.substr(kBeginning.size(), end - kBeginning.size());
+}
+
+// Which interpreters have an extension that they can load.
+Check JudgePython(const std::vector<std::string>& extensions) {
+  std::vector<std::string> versions;
+  std::vector<std::string> free_threaded;
+  const bool has_stable =
+      std::find(extensions.begin(), extensions.end(), "_core.abi3.so") != extensions.end();
+  if (has_stable) versions.emplace_back("3.9 and later");
+  for (const std::string& file : extensions) {
+    const std::string version = VersionOfExtension(file);
+    if (version.ends_with('t')) {
+      free_threaded.push_back(version);
+    } else if (!version.empty() && !has_stable) {
+      versions.push_back(version);
+    }
+  }
+  versions.insert(versions.end(), free_threaded.begin(), free_threaded.end());
+  if (versions.empty()) {
+    return Note("Python",
+                "no extension was built: what Python libraries do is recorded without names",
+                "Install Python's headers (Debian: python3-dev) and build gpubound again.");
+  }
+  return Ok("Python", fmt::format("hooks CPython {}{}", fmt::join(versions, ", "),
+                                  free_threaded.empty() ? "; no free-threaded one" : ""));
 }
 
 Check JudgeSwitch(const MachineFacts& facts) {
@@ -199,9 +235,13 @@ std::string Colored(Readiness readiness, const TextOptions& options) {
 
 std::vector<Check> JudgeMachine(const MachineFacts& facts) {
   std::vector<Check> checks = {
-      JudgeLibraries(facts),           JudgeSwitch(facts),
-      JudgeDriver(facts.driver),       JudgeCupti(facts.cupti, !facts.driver.libcuda.path.empty()),
-      JudgeClock(facts.invariant_tsc), JudgePlace(facts.place),
+      JudgeLibraries(facts),
+      JudgePython(facts.python_extensions),
+      JudgeSwitch(facts),
+      JudgeDriver(facts.driver),
+      JudgeCupti(facts.cupti, !facts.driver.libcuda.path.empty()),
+      JudgeClock(facts.invariant_tsc),
+      JudgePlace(facts.place),
       JudgeKernel(facts.kernel),
   };
   for (const std::string& name : facts.unknown_variables) {

@@ -48,6 +48,7 @@ struct MachineFacts {
   std::string libraries_problem;  // why there is none
   std::string libraries_remedy;
   LoadedLibrary core;
+  std::vector<std::string> python_extensions;  // file names: _core.abi3.so and its like
   DriverFacts driver;
   CuptiFacts cupti;
   bool invariant_tsc = false;
