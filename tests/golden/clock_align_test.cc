@@ -124,6 +124,16 @@ TEST_F(ClockAlignTest, NorDoThoseOfAProcessOfWhichWorkIsMissing) {
   EXPECT_THAT(Align().unbounded_hosts, ElementsAre("far"));
 }
 
+TEST_F(ClockAlignTest, AProcessWhosePythonWasNotHookedHasAllItsCollectives) {
+  AddRank("near", kWallNs, 20, 10'000, 60'000);
+  AddRank("far", kWallNs, 20, 50'000, 61'000);
+  golden::Scenario scenario = golden::ParseScenario(text_);
+  for (ProcessTrace& process : scenario.run.processes) {
+    process.Count(LedgerCounter::python_without_extension) = 1;
+  }
+  EXPECT_THAT(AlignClocks(scenario.run, "near").bounded_hosts, SizeIs(1));
+}
+
 TEST_F(ClockAlignTest, TimesThatAReplayMovedAreAlignedAsTheyWereRecorded) {
   AddRank("near", kWallNs, 20, 10'000, 60'000);
   AddRank("far", kWallNs, 20, 50'000, 61'000);

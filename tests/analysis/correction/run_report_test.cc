@@ -230,6 +230,12 @@ TEST_F(RunReportTest, VerdictNamesTheWorst) {
   EXPECT_THAT(Build().run.verdict, HasSubstr("doubtful: Chunks"));
 }
 
+TEST_F(RunReportTest, ARunWithAPythonThatCouldNotBeHookedIsIncomplete) {
+  AddProcess(1, 0, 100, "GPU-a", {}).Count(LedgerCounter::python_without_extension) = 1;
+  EXPECT_THAT(Build().run.verdict,
+              HasSubstr("incomplete: Python processes that could not be hooked"));
+}
+
 TEST_F(RunReportTest, AProcessThatLostItsEndIsIncomplete) {
   ProcessTrace& process = AddProcess(1, 0, 100, "GPU-a", {});
   process.Count(LedgerCounter::live_mapping_unavailable) = 1;
