@@ -20,6 +20,7 @@ namespace gpubound {
 namespace {
 
 // Whatever a program passes: a slot keeps as many bits as it has room for.
+static_assert(kBlockScope == GPUBOUND_LABEL_BLOCK);
 constexpr LabelId ToLabel(uint32_t label) { return static_cast<LabelId>(label); }
 
 uint32_t InternForApi(uint32_t kind, uint32_t layer, const char* domain, const char* text,
@@ -69,7 +70,7 @@ uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) noexcept {
   const ThreadBuffer* buffer = t_thread_buffer;
   const uint32_t depth = buffer->open_depth();
   for (uint32_t index = 0; index < std::min(depth, capacity); ++index) {
-    labels[index] = Raw(buffer->open_label(index));
+    labels[index] = buffer->open_scope(index);
   }
   return depth;
 }

@@ -20,7 +20,8 @@ void ThreadBuffer::BeginUnrecordedSlowPath(LabelId label, uint64_t now) noexcept
   // One that is not attached, or was wiped by a fork: its first scope is recorded as ever.
   if (context_ == nullptr) return BeginSlowPath(label, now);
   if (!behind_) FallBehind(now);
-  if (OpenTooDeep()) return;
+  if (OpenTooDeep(label)) return;
+  if (open_depth() == kMaxOpenScopes) MakePlace();
   *++innermost_ = Raw(label);
   ++unrecorded_;
 }
@@ -28,12 +29,12 @@ void ThreadBuffer::BeginUnrecordedSlowPath(LabelId label, uint64_t now) noexcept
 void ThreadBuffer::EndUnrecordedSlowPath(LabelId label, uint64_t now) noexcept {
   if (context_ == nullptr) return EndSlowPath(label, now);
   if (!behind_) FallBehind(now);
-  if (CloseInnermostTooDeep()) return;
+  if (CloseInnermostTooDeep(label)) return;
   uint32_t* place = innermost_;
   while (place > stack_ && *place != Raw(label)) --place;
-  if (place <= stack_) return EndSlowPath(label, behind_ticks_);  // unbalanced, and recorded so
-  std::copy(place + 1, innermost_ + 1, place);
-  --innermost_;
+  if (place > stack_) return Remove(place);
+  // Unbalanced, and recorded so.
+  if (!EndElided(label)) EndSlowPath(label, behind_ticks_);
 }
 
 void ThreadBuffer::FallBehind(uint64_t ticks) noexcept {

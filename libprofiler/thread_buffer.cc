@@ -139,20 +139,73 @@ void ThreadBuffer::CountDropped() noexcept {
   context_->ledger->Add(LedgerCounter::scope_events_dropped, 1);
 }
 
-// Counts a scope that the stack has no room for.
-bool ThreadBuffer::OpenTooDeep() noexcept {
+// Counts a scope of |label| that the stack has no room for, where the innermost one is like it: a
+// recursion, whose time is the same however deep it is.
+bool ThreadBuffer::OpenTooDeep(LabelId label) noexcept {
   if (open_depth() != kMaxOpenScopes) return false;
+  context_->ledger->Add(LedgerCounter::scope_depth_exceeded, 1);
+  if (stack_[kMaxOpenScopes] != Raw(label)) return false;
   ++too_deep_;
   innermost_ = &stack_[kMaxOpenScopes + 1];
-  context_->ledger->Add(LedgerCounter::scope_depth_exceeded, 1);
   return true;
 }
 
 // Takes an end for that of a scope that the stack had no room for.
-bool ThreadBuffer::CloseInnermostTooDeep() noexcept {
+bool ThreadBuffer::CloseInnermostTooDeep(LabelId label) noexcept {
   if (too_deep_ == 0) return false;
+  if (stack_[kMaxOpenScopes] != Raw(label)) {
+    SetTooDeepAside();
+    return false;
+  }
   if (--too_deep_ == 0) --innermost_;
   return true;
+}
+
+void ThreadBuffer::SetTooDeepAside() noexcept {
+  if (too_deep_ == 0) return;
+  Elide(stack_[kMaxOpenScopes], too_deep_);
+  too_deep_ = 0;
+  --innermost_;
+}
+
+// Takes one scope off the full stack and returns it: the innermost that is open further out as
+// well, as where a program leaves scopes by longjmp again and again, else the outermost. Of its
+// label it is the innermost, as whoever reads an end takes it to be.
+uint32_t ThreadBuffer::MakePlace() noexcept {
+  SetTooDeepAside();
+  uint32_t* place = innermost_;
+  while (place > stack_ + 1 && std::find(stack_ + 1, place, *place) == place) --place;
+  const uint32_t label = *place;
+  Remove(place);
+  Elide(label, 1);
+  return label;
+}
+
+void ThreadBuffer::Remove(uint32_t* place) noexcept {
+  std::copy(place + 1, innermost_ + 1, place);
+  --innermost_;
+}
+
+void ThreadBuffer::Elide(uint32_t label, uint64_t scopes) noexcept {
+  Elided* free = nullptr;
+  for (Elided& elided : elided_) {
+    if (elided.scopes == 0) {
+      free = free == nullptr ? &elided : free;
+    } else if (elided.label == label) {
+      elided.scopes += scopes;
+      return;
+    }
+  }
+  if (free != nullptr) *free = {label, scopes};
+}
+
+bool ThreadBuffer::EndElided(LabelId label) noexcept {
+  for (Elided& elided : elided_) {
+    if (elided.scopes == 0 || elided.label != Raw(label)) continue;
+    --elided.scopes;
+    return true;
+  }
+  return false;
 }
 
 // Null: the calling thread has none and gets none. Else its buffer, where the begin is told.
@@ -170,7 +223,13 @@ void ThreadBuffer::BeginSlowPath(LabelId label, uint64_t ticks) noexcept {
     return;
   }
   if (behind_) CatchUp(ticks);
-  if (OpenTooDeep()) return;
+  if (OpenTooDeep(label)) return;
+  if (open_depth() == kMaxOpenScopes) {
+    const auto outer = static_cast<LabelId>(MakePlace());
+    if (MakeRoom(1, &ticks)) {
+      Store(cursor_, gpubound::MakeSlot(SlotKind::kEnd, outer, ticks - base_ticks_));
+    }
+  }
   const bool room = MakeRoom(1, &ticks);
   *++innermost_ = Raw(label);
   if (room) Store(cursor_, gpubound::MakeSlot(SlotKind::kBegin, label, ticks - base_ticks_));
@@ -183,7 +242,7 @@ void ThreadBuffer::EndSlowPath(LabelId label, uint64_t ticks) noexcept {
     return;
   }
   if (behind_) CatchUp(ticks);
-  if (CloseInnermostTooDeep()) return;
+  if (CloseInnermostTooDeep(label)) return;
   if (*innermost_ != Raw(label)) return EndOutOfOrder(label, ticks);
   const bool room = MakeRoom(1, &ticks);
   --innermost_;
@@ -194,13 +253,26 @@ void ThreadBuffer::EndOutOfOrder(LabelId label, uint64_t ticks) noexcept {
   uint32_t* place = innermost_;
   while (place > stack_ && *place != Raw(label)) --place;
   if (place <= stack_) {
+    if (EndElided(label)) return;
     context_->ledger->Add(LedgerCounter::unbalanced_scopes, 1);
     return Emit(SlotKind::kUnbalanced, label, ticks);
   }
+  if ((Raw(label) & kBlockScope) != 0) CloseBlocksInside(place, ticks);
   const bool room = MakeRoom(1, &ticks);
-  std::copy(place + 1, innermost_ + 1, place);
-  --innermost_;
+  Remove(place);
   if (room) Store(cursor_, gpubound::MakeSlot(SlotKind::kEnd, label, ticks - base_ticks_));
+}
+
+// The scope at |place| is a block of the program's text, and so is left after all blocks in it.
+void ThreadBuffer::CloseBlocksInside(uint32_t* place, uint64_t ticks) noexcept {
+  for (uint32_t* inside = innermost_; inside > place; --inside) {
+    if ((*inside & kBlockScope) == 0) continue;
+    const auto label = static_cast<LabelId>(*inside);
+    context_->ledger->Add(LedgerCounter::unbalanced_scopes, 1);
+    const bool room = MakeRoom(1, &ticks);
+    Remove(inside);
+    if (room) Store(cursor_, gpubound::MakeSlot(SlotKind::kEnd, label, ticks - base_ticks_));
+  }
 }
 
 void ThreadBuffer::Emit(SlotKind kind, LabelId label, uint64_t ticks) noexcept {

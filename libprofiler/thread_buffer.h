@@ -35,7 +35,9 @@ class ThreadBuffer {
     Store(place, MakeSlot(label, begin_head_, ticks.low));
   }
 
-  // Closes the innermost open scope of |label|; without one, counts that and goes on.
+  // Closes the innermost open scope of |label|; without one, counts that and goes on. One that is a
+  // block of the program's text (kBlockScope) closes the blocks inside it, too: what left them
+  // (longjmp) ran nothing of theirs.
   void End(LabelId label, SplitTicks ticks) noexcept {
     Slot* const place = cursor_;
     uint32_t* const innermost = innermost_;
@@ -73,6 +75,9 @@ class ThreadBuffer {
   // Scopes opened unrecorded since the thread was attached.
   uint64_t unrecorded() const { return unrecorded_; }
 
+  // The scope |label| was open when the process was forked: its end here closes nothing of ours.
+  void ExpectEndOf(uint32_t label) noexcept { Elide(label, 1); }
+
   // Binds a zeroed object to its thread. |context| outlives it.
   void Attach(RecordingContext* context, ThreadId thread) noexcept;
 
@@ -80,12 +85,17 @@ class ThreadBuffer {
   // recording does. Owning thread only.
   void Detach() noexcept;
 
-  // Open scopes, outermost first; those beyond kMaxOpenScopes have no entry.
+  // Open scopes, outermost first, at most kMaxOpenScopes. Where more are open, those that no entry
+  // is left for are outer ones, or as the innermost one.
   uint32_t open_depth() const {
     if (context_ == nullptr || innermost_ < stack_) return 0;
     return too_deep_ != 0 ? kMaxOpenScopes : static_cast<uint32_t>(innermost_ - stack_);
   }
-  LabelId open_label(uint32_t index) const { return static_cast<LabelId>(stack_[index + 1]); }
+  // As it was passed to Begin(), and the number of its name alone.
+  uint32_t open_scope(uint32_t index) const { return stack_[index + 1]; }
+  LabelId open_label(uint32_t index) const {
+    return static_cast<LabelId>(open_scope(index) & (kMaxLabels - 1));
+  }
   RecordingContext* context() const { return context_; }
   ThreadId thread() const { return thread_; }
 
@@ -94,8 +104,14 @@ class ThreadBuffer {
   void BeginSlowPath(LabelId label, uint64_t ticks) noexcept;
   void EndSlowPath(LabelId label, uint64_t ticks) noexcept;
   void EndOutOfOrder(LabelId label, uint64_t ticks) noexcept;
-  bool CloseInnermostTooDeep() noexcept;
-  bool OpenTooDeep() noexcept;
+  void CloseBlocksInside(uint32_t* place, uint64_t ticks) noexcept;
+  void Remove(uint32_t* place) noexcept;
+  bool CloseInnermostTooDeep(LabelId label) noexcept;
+  bool OpenTooDeep(LabelId label) noexcept;
+  uint32_t MakePlace() noexcept;
+  void SetTooDeepAside() noexcept;
+  void Elide(uint32_t label, uint64_t scopes) noexcept;
+  bool EndElided(LabelId label) noexcept;
   // suspended_scopes.cc
   void BeginUnrecordedSlowPath(LabelId label, uint64_t now) noexcept;
   void EndUnrecordedSlowPath(LabelId label, uint64_t now) noexcept;
@@ -142,7 +158,7 @@ class ThreadBuffer {
   uint32_t* innermost_;  // in stack_: at 0 nothing is open; one past the last while too_deep_ != 0
   Slot* page_end_;
   uint64_t base_ticks_;        // of the page
-  uint64_t too_deep_;          // scopes open beyond those of stack_
+  uint64_t too_deep_;          // scopes open beyond those of stack_, each like its innermost one
   uint32_t page_;              // index in the pool; meaningful while cursor_ is not null
   RecordingContext* context_;  // null: not attached, or wiped by a fork
   uint64_t first_sequence_;    // of the current page, or of the next one when there is none
@@ -150,6 +166,15 @@ class ThreadBuffer {
   ThreadId thread_;
   bool dropping_;  // the pool was found empty: no more waiting until it has a page
   bool behind_;    // the trace has another stack of open scopes than this one; limit_ == cursor_
+
+  // Scopes whose ends are expected and close nothing: of those that stack_ had no place for any
+  // more, and of a parent's. What finds no entry is counted as unbalanced when it ends.
+  struct Elided {
+    uint32_t label;
+    uint64_t scopes;  // 0: a free entry
+  };
+  static constexpr size_t kMaxElided = 16;
+  Elided elided_[kMaxElided];
 
   uint64_t unrecorded_;
   uint64_t behind_ticks_;    // when the thread fell behind

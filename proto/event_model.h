@@ -99,6 +99,9 @@ inline constexpr int kSlotTickBits = 40;
 inline constexpr int kSlotKindBits = 4;
 inline constexpr int kSlotLabelBits = 20;
 inline constexpr uint32_t kMaxLabels = 1u << kSlotLabelBits;
+// Of a scope that is a block of the program's text, as GPUBOUND_LABEL_BLOCK of the annotation API:
+// a bit of what begins and ends it that a slot has no place for.
+inline constexpr uint32_t kBlockScope = kMaxLabels;
 inline constexpr uint64_t kMaxSlotTicks = (uint64_t{1} << kSlotTickBits) - 1;
 
 constexpr Slot MakeSlot(SlotKind kind, LabelId label, uint64_t ticks_since_base) {

@@ -31,9 +31,9 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(cupti_api_errors, kNotice, "CUPTI calls that returned an unexpected error.") \
   X(undelivered_device_buffers, kDataLoss, "CUPTI buffers still outstanding when the recording ended.") \
   X(kernels_without_launch, kNotice, "GPU work for which no API call was seen; it belongs to (no operation), so caused time of operations is a lower bound.") \
-  X(unbalanced_scopes, kNotice, "Scopes that were closed without being open; ignored.") \
+  X(unbalanced_scopes, kDataLoss, "Scopes that did not end where they began: closed without being open on their thread, as by a coroutine that goes on elsewhere, or left open (longjmp) until the block around them ended. Time of their operations is in other rows.") \
   X(scopes_open_at_end, kNotice, "Scopes still open when the recording ended; closed at the end of the span.") \
-  X(scope_depth_exceeded, kNotice, "Scopes nested deeper than the recorder follows; time stays with the outer one.") \
+  X(scope_depth_exceeded, kDataLoss, "Scopes begun while 64 were open on their thread, more than the recorder follows: nested so deep, or left by longjmp and never closed. Operations further out may lack time and counts.") \
   X(labels_overflowed, kDataLoss, "Names beyond the label table's capacity, recorded as (other names), and streams beyond 100,000, recorded as one.") \
   X(names_truncated, kNotice, "Names cut to the longest length that is stored.") \
   X(clock_backwards, kNotice, "Events whose time stamp ran backwards on their thread; moved to the previous event.") \
@@ -45,7 +45,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(live_mapping_unavailable, kNotice, "The live mapping could not be reserved; after a kill the last second may be missing.") \
   X(process_not_closed, kNotice, "Processes that ended without closing their trace; the newest events were salvaged.") \
   X(events_salvaged, kInfo, "Events recovered from the live mapping of a process that did not close its trace.") \
-  X(fork_children_unrecorded, kNotice, "Forked children that could not be recorded safely.") \
+  X(fork_children_unrecorded, kDataLoss, "Forked children that could not be recorded safely; what they did is in no figure.") \
   X(backpressure_waits, kInfo, "Times a thread waited for a free page.") \
   X(nvtx_not_injected, kNotice, "NVTX_INJECTION64_PATH belonged to another tool; NVTX ranges were not recorded.") \
   X(graphs_before_recording, kNotice, "CUDA graphs instantiated before recording began; their nodes may be missing.") \
@@ -93,6 +93,8 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(import_tables_incomplete, kError, "Tables of an imported trace without a column that they cannot be read without, as a note names them; what they held is missing, and GPU time is unknown where GPU work was among it.") \
   X(import_launches_without_work, kDataLoss, "Calls of an imported trace that launched GPU work of a kind of which their process has none, as a note says: it was not traced, or not exported. GPU time of the process is unknown.") \
   X(import_names_missing, kError, "Calls, ranges and kernels of an imported trace whose names it refers to and does not hold; they are called (unnamed), and what depends on the name, such as layers and classes, may be wrong.") \
+  X(processes_unrecorded, kDataLoss, "Processes that had something to record and could not, as a note says why; what they did is in no figure.") \
+  X(preload_replaced, kDataLoss, "Processes that LD_PRELOAD did not bring libgpubound.so into, since a script or program on the way set it anew: CUDA or NVTX alone loaded the recorder, and scopes, hooks of Python and the closing at _exit are missing there. Let LD_PRELOAD keep what it had: export LD_PRELOAD=theirs.so:$LD_PRELOAD.") \
   X(adopted_scopes, kInfo, "Entries of threads without scopes of their own (autograd's, an XLA pool's) into deeper layers, CUDA calls among them, that count under the operation of the reporting thread, which was inside native code or a wait: that they worked for it is assumed, not recorded.")
 // clang-format on
 

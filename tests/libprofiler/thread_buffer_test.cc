@@ -125,17 +125,63 @@ TEST_F(ThreadBufferTest, AnEndAsTheVeryFirstCallIsMarked) {
   EXPECT_THAT(Slots(), ElementsAre(MakeSlot(SlotKind::kUnbalanced, L(6), 20)));
 }
 
-TEST_F(ThreadBufferTest, ScopesDeeperThanTheStackAreCountedAndCostNoSlots) {
-  for (uint32_t i = 0; i < kMaxOpenScopes; ++i) buffer_.Begin(L(5), 10);
-  buffer_.Begin(L(6), 20);
-  buffer_.Begin(L(7), 20);
-  buffer_.End(L(7), 30);
-  buffer_.End(L(6), 30);
+TEST_F(ThreadBufferTest, ARecursionDeeperThanTheStackIsCountedAndCostsNoSlots) {
+  for (uint32_t i = 0; i < kMaxOpenScopes + 2; ++i) buffer_.Begin(L(5), 10);
+  buffer_.End(L(5), 30);
+  buffer_.End(L(5), 30);
   EXPECT_EQ(Slots().size(), kMaxOpenScopes);
   EXPECT_EQ(Count(LedgerCounter::scope_depth_exceeded), 2u);
   buffer_.End(L(5), 40);
   EXPECT_EQ(buffer_.open_depth(), kMaxOpenScopes - 1);
   EXPECT_EQ(Slots().size(), kMaxOpenScopes + 1);
+}
+
+TEST_F(ThreadBufferTest, AScopeDeeperThanTheStackIsRecordedInPlaceOfOneFurtherOut) {
+  for (uint32_t i = 0; i < kMaxOpenScopes; ++i) buffer_.Begin(L(5), 10);
+  buffer_.Begin(L(6), 20);
+  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kBegin, L(6), 20));
+  EXPECT_EQ(buffer_.open_depth(), kMaxOpenScopes);
+  buffer_.End(L(6), 30);
+  EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kEnd, L(6), 30));
+  for (uint32_t i = 0; i < kMaxOpenScopes; ++i) buffer_.End(L(5), 40);
+  EXPECT_EQ(buffer_.open_depth(), 0u);
+  EXPECT_EQ(Count(LedgerCounter::unbalanced_scopes), 0u) << "the end of the one is expected";
+}
+
+TEST_F(ThreadBufferTest, RecordingGoesOnBeyondAnyNumberOfScopesThatAreLeftOpen) {
+  for (uint32_t i = 0; i < 10 * kMaxOpenScopes; ++i) {
+    buffer_.Begin(L(5 + i % 100), 10);  // left by longjmp
+    buffer_.Begin(L(200), 20);
+    EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kBegin, L(200), 20));
+    buffer_.End(L(200), 30);
+    EXPECT_EQ(Slots().back(), MakeSlot(SlotKind::kEnd, L(200), 30));
+  }
+  EXPECT_LE(buffer_.open_depth(), kMaxOpenScopes);
+  EXPECT_GT(Count(LedgerCounter::scope_depth_exceeded), 0u);
+}
+
+TEST_F(ThreadBufferTest, TheEndOfABlockClosesBlocksThatWereLeftInsideIt) {
+  const auto block = [](uint32_t label) { return L(label | kBlockScope); };
+  buffer_.Begin(block(5), 10);
+  buffer_.Begin(block(6), 20);
+  buffer_.Begin(L(8), 25);  // no block: it may outlast those that it began in
+  buffer_.Begin(block(7), 30);
+  buffer_.End(block(5), 40);
+  EXPECT_THAT(OpenLabels(), ElementsAre(8u));
+  EXPECT_EQ(Count(LedgerCounter::unbalanced_scopes), 2u);
+  std::vector<Slot> slots = Slots();
+  EXPECT_THAT(std::vector<Slot>(slots.end() - 3, slots.end()),
+              ElementsAre(MakeSlot(SlotKind::kEnd, L(7), 40), MakeSlot(SlotKind::kEnd, L(6), 40),
+                          MakeSlot(SlotKind::kEnd, L(5), 40)));
+}
+
+TEST_F(ThreadBufferTest, TheEndOfAScopeThatWasOpenAtAForkClosesNothingAndIsNoFault) {
+  buffer_.ExpectEndOf(5);
+  buffer_.End(L(5), 20);
+  EXPECT_THAT(Slots(), IsEmpty());
+  EXPECT_EQ(Count(LedgerCounter::unbalanced_scopes), 0u);
+  buffer_.End(L(5), 30);
+  EXPECT_EQ(Count(LedgerCounter::unbalanced_scopes), 1u);
 }
 
 TEST_F(ThreadBufferTest, AnEventWithPayloadTakesTwoSlots) {

@@ -23,6 +23,13 @@
  *   ...
  *   gpubound_end(scope);                 on the same thread, innermost first
  *
+ * A block that longjmp leaves stays open until the block around it ends, and counts as unbalanced
+ * then. A scope must end on the thread on which it began, and not span a co_await: what the thread
+ * does while the coroutine is suspended would be its. One that ends on another thread is counted as
+ * unbalanced, and the report says "incomplete". Close it before the co_await, or hand the operation
+ * over (gpubound_hand_over below). Scopes cannot stand in a constexpr function, other than with
+ * GPUBOUND_DISABLE: annotate its caller.
+ *
  * Every annotation may be used on any thread, in destructors and in noexcept functions, in a
  * process that forks and in a library that is unloaded; none throws, fails or touches errno. A null
  * name is an empty one. In a signal handler, use names that were used before: a new one needs
@@ -41,7 +48,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "gpubound/api.h"
+#include "api.h"
 
 /* One error, and not one for every line that uses what an older language lacks. */
 #if defined(__cplusplus) && __cplusplus < 201703L
@@ -54,9 +61,9 @@
 #endif
 
 #ifdef GPUBOUND_DISABLE
-#include "gpubound/detail/disabled.h"
+#include "detail/disabled.h"
 #else
-#include "gpubound/detail/lookup.h"
+#include "detail/lookup.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,6 +88,26 @@ GPUBOUND_INLINE_ uint32_t gpubound_begin_label_(uint32_t scope) GPUBOUND_NOEXCEP
 GPUBOUND_INLINE_ void gpubound_end_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ {
   if (scope != 0) GPUBOUND_TABLE_END_(gpubound_table_of_labels_())(scope);
 }
+
+#ifdef __cplusplus
+/* A scope that began on another thread than the calling one ends: to close what is open here under
+ * its name would be wrong, so that it is counted only. */
+GPUBOUND_SLOW_PATH_ void gpubound_end_elsewhere_(void) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, ledger)) {
+    table->ledger("unbalanced_scopes", 1, GPUBOUND_NULL_, 0);
+  }
+}
+/* What is another number on every thread of the process; volatile, since a coroutine may be on
+ * another one behind a co_await. */
+GPUBOUND_INLINE_ uintptr_t gpubound_this_thread_(void) GPUBOUND_NOEXCEPT_ {
+  uintptr_t self = 0;
+#if defined(__x86_64__) && defined(__LP64__)
+  __asm__ volatile("movq %%fs:0, %0" : "=r"(self));
+#endif
+  return self;
+}
+#endif
 
 /* Opens a scope whose name is known at run time; returns what gpubound_end closes it with. |name|
  * is copied. A name seen before costs a hash of it, not a look-up in the collector. */
@@ -185,19 +212,27 @@ GPUBOUND_INLINE_ void gpubound_counter_at_(struct gpubound_site_* site, const ch
 #define GPUBOUND_BEGIN_LAYER(layer) \
   gpubound_begin_at_(GPUBOUND_SITE_(), GPUBOUND_LABEL_LAYER, GPUBOUND_LAYER_##layer, #layer)
 
+#define GPUBOUND_BEGIN_BLOCK_(kind, layer, name) \
+  gpubound_begin_at_(GPUBOUND_SITE_(), (kind) | GPUBOUND_BLOCK_SITE_, layer, name)
 #ifdef __cplusplus
-#define GPUBOUND_SCOPE_(begin) \
-  const ::gpubound::detail::Scope GPUBOUND_JOIN(gpubound_scope_, __COUNTER__) { begin }
+#define GPUBOUND_SCOPE_(kind, layer, name)                                      \
+  const ::gpubound::detail::Scope GPUBOUND_JOIN(gpubound_scope_, __COUNTER__) { \
+    GPUBOUND_BEGIN_BLOCK_(kind, layer, name)                                    \
+  }
 #else
-#define GPUBOUND_SCOPE_(begin)                               \
+#define GPUBOUND_SCOPE_(kind, layer, name)                   \
   const uint32_t GPUBOUND_JOIN(gpubound_scope_, __COUNTER__) \
-      __attribute__((cleanup(gpubound_end_at_), unused)) = begin
+      __attribute__((cleanup(gpubound_end_at_), unused)) =   \
+          GPUBOUND_BEGIN_BLOCK_(kind, layer, name)
 #endif
 
-#define GPUBOUND_OPERATION(name) GPUBOUND_SCOPE_(GPUBOUND_BEGIN_OPERATION(name))
-#define GPUBOUND_FUNCTION() GPUBOUND_SCOPE_(GPUBOUND_BEGIN_FUNCTION())
-#define GPUBOUND_ANNOTATION(name) GPUBOUND_SCOPE_(GPUBOUND_BEGIN_ANNOTATION(name))
-#define GPUBOUND_LAYER(layer) GPUBOUND_SCOPE_(GPUBOUND_BEGIN_LAYER(layer))
+#define GPUBOUND_OPERATION(name) \
+  GPUBOUND_SCOPE_(GPUBOUND_LABEL_OPERATION, GPUBOUND_LAYER_unset, "" name "")
+#define GPUBOUND_FUNCTION() \
+  GPUBOUND_SCOPE_(GPUBOUND_LABEL_OPERATION, GPUBOUND_LAYER_unset, __func__)
+#define GPUBOUND_ANNOTATION(name) \
+  GPUBOUND_SCOPE_(GPUBOUND_LABEL_ANNOTATION, GPUBOUND_LAYER_unset, "" name "")
+#define GPUBOUND_LAYER(layer) GPUBOUND_SCOPE_(GPUBOUND_LABEL_LAYER, GPUBOUND_LAYER_##layer, #layer)
 #define GPUBOUND_PHASE(name) gpubound_phase_at_(GPUBOUND_SITE_(), "" name "")
 #define GPUBOUND_STEP(iteration) gpubound_step(GPUBOUND_NARROW_(uint64_t, iteration))
 #define GPUBOUND_COUNTER(name, value) \
@@ -206,7 +241,7 @@ GPUBOUND_INLINE_ void gpubound_counter_at_(struct gpubound_site_* site, const ch
 #endif /* GPUBOUND_DISABLE */
 
 #if defined(__cplusplus) && __cplusplus >= 201703L
-#include "gpubound/scope.hpp"
+#include "scope.hpp"
 #endif
 
 #endif /* GPUBOUND_ANNOTATE_H_ */

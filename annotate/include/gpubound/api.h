@@ -29,6 +29,11 @@ enum gpubound_label_kind {
   GPUBOUND_LABEL_COUNTER = 5
 };
 
+/* A bit to add to a label for `begin` and `end`: the scope is a block of the program's text, so
+ * that nothing which was opened inside it outlasts it. Two such scopes of one label are of one
+ * kind, and others of that label of another. */
+#define GPUBOUND_LABEL_BLOCK ((uint32_t)1 << 20)
+
 /* Layers; values of gpubound::Layer. */
 enum gpubound_layer {
   GPUBOUND_LAYER_unset = 0,
@@ -52,8 +57,10 @@ struct gpubound_api {
                     size_t text_length);
 
   /* Opens and closes a scope on the calling thread. `end` closes the innermost open scope with
-   * that label; without one it is counted and ignored. The collector may exchange the two at any
-   * time: load them, as relaxed atomics, at each call. */
+   * that label; without one it is counted and ignored. Scopes of labels with GPUBOUND_LABEL_BLOCK
+   * are blocks of the program's text: the end of one closes those that are still open inside it,
+   * which is counted. The collector may exchange the two at any time: load them, as relaxed
+   * atomics, at each call. */
   void (*begin)(uint32_t label);
   void (*end)(uint32_t label);
 

@@ -14,8 +14,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "gpubound/annotate.h"
+#include "annotate.h"
 
+// What runs is hidden in its module, as everything else of ours. The classes are not: g++ would
+// warn of every class and coroutine of the program that holds one.
 #ifdef GPUBOUND_DISABLE
 #define GPUBOUND_SCOPE_NAMESPACE_ disabled
 #define GPUBOUND_SCOPE_VISIBILITY_
@@ -30,15 +32,31 @@ inline namespace GPUBOUND_SCOPE_NAMESPACE_ {
 namespace detail {
 
 // Closes what was opened, at the end of the block.
-class GPUBOUND_SCOPE_VISIBILITY_ Scope {
+class Scope {
  public:
-  explicit Scope(uint32_t label) noexcept : label_(label) {}
-  ~Scope() { gpubound_end_label_(label_); }
+#ifdef GPUBOUND_DISABLE
+  explicit Scope(uint32_t) noexcept {}
+  ~Scope() {}
+#else
+  GPUBOUND_HIDDEN_ explicit Scope(uint32_t label) noexcept
+      : label_(label), thread_(label == 0 ? 0 : gpubound_this_thread_()) {}
+  GPUBOUND_HIDDEN_ ~Scope() {
+    if (label_ == 0) return;
+    if (GPUBOUND_UNLIKELY_(thread_ != gpubound_this_thread_())) {
+      gpubound_end_elsewhere_();
+    } else {
+      gpubound_end_label_(label_);
+    }
+  }
+#endif
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
+#ifndef GPUBOUND_DISABLE
  private:
   const uint32_t label_;
+  const uintptr_t thread_;  // on which it began
+#endif
 };
 
 // What may be null: an empty name then, as in C.
@@ -54,28 +72,31 @@ GPUBOUND_SCOPE_VISIBILITY_ inline uint32_t BeginNamed(uint32_t kind,
 }  // namespace detail
 
 // The rest of the block is the operation |name|.
-class GPUBOUND_SCOPE_VISIBILITY_ Operation : private detail::Scope {
+class Operation : private detail::Scope {
  public:
-  [[nodiscard]] explicit Operation(std::string_view name) noexcept
+  [[nodiscard]] GPUBOUND_SCOPE_VISIBILITY_ explicit Operation(std::string_view name) noexcept
       : Scope(detail::BeginNamed(GPUBOUND_LABEL_OPERATION, name)) {}
-  [[nodiscard]] explicit Operation(const char* name) noexcept : Operation(detail::NameOf(name)) {}
+  [[nodiscard]] GPUBOUND_SCOPE_VISIBILITY_ explicit Operation(const char* name) noexcept
+      : Operation(detail::NameOf(name)) {}
 };
 
 // The rest of the block is the detail |name| inside the current operation.
-class GPUBOUND_SCOPE_VISIBILITY_ Annotation : private detail::Scope {
+class Annotation : private detail::Scope {
  public:
-  [[nodiscard]] explicit Annotation(std::string_view name) noexcept
+  [[nodiscard]] GPUBOUND_SCOPE_VISIBILITY_ explicit Annotation(std::string_view name) noexcept
       : Scope(detail::BeginNamed(GPUBOUND_LABEL_ANNOTATION, name)) {}
-  [[nodiscard]] explicit Annotation(const char* name) noexcept : Annotation(detail::NameOf(name)) {}
+  [[nodiscard]] GPUBOUND_SCOPE_VISIBILITY_ explicit Annotation(const char* name) noexcept
+      : Annotation(detail::NameOf(name)) {}
 };
 
 // Adopts, on another thread, the operation that gpubound_hand_over() offered.
-class GPUBOUND_SCOPE_VISIBILITY_ AdoptedOperation {
+class AdoptedOperation {
  public:
-  [[nodiscard]] explicit AdoptedOperation(uint64_t token) noexcept : token_(token) {
+  [[nodiscard]] GPUBOUND_SCOPE_VISIBILITY_ explicit AdoptedOperation(uint64_t token) noexcept
+      : token_(token) {
     gpubound_adopt(token_);
   }
-  ~AdoptedOperation() { gpubound_drop(token_); }
+  GPUBOUND_SCOPE_VISIBILITY_ ~AdoptedOperation() { gpubound_drop(token_); }
   AdoptedOperation(const AdoptedOperation&) = delete;
   AdoptedOperation& operator=(const AdoptedOperation&) = delete;
 

@@ -25,7 +25,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "gpubound/api.h"
+#include "../api.h"
 
 #define GPUBOUND_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
 #define GPUBOUND_SITE_UNKNOWN_ UINT32_MAX
@@ -103,6 +103,9 @@ GPUBOUND_INLINE_ const struct gpubound_api* gpubound_table_of_labels_(void) GPUB
                         __atomic_load_n(&gpubound_table_word_, __ATOMIC_RELAXED));
 }
 
+/* Added to the kind of a call site whose scope is a block. */
+#define GPUBOUND_BLOCK_SITE_ 0x100u
+
 /* The state of one call site. Its type is hidden, so that g++ does not make the one inside an
  * inline function a STB_GNU_UNIQUE symbol, which would keep its library from ever being unloaded.
  */
@@ -115,8 +118,11 @@ GPUBOUND_SLOW_PATH_ uint32_t gpubound_resolve_site_(struct gpubound_site_* site,
                                                     uint32_t layer,
                                                     const char* text) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = gpubound_table_();
-  const uint32_t label =
-      table == GPUBOUND_NULL_ ? 0 : table->label(kind, layer, GPUBOUND_NULL_, text, strlen(text));
+  uint32_t label = 0;
+  if (table != GPUBOUND_NULL_) {
+    label = table->label(kind & ~GPUBOUND_BLOCK_SITE_, layer, GPUBOUND_NULL_, text, strlen(text));
+  }
+  if (label != 0 && (kind & GPUBOUND_BLOCK_SITE_) != 0) label |= GPUBOUND_LABEL_BLOCK;
   __atomic_store_n(&site->label, label, __ATOMIC_RELEASE);
   return label;
 }
