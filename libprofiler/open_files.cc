@@ -16,14 +16,15 @@ namespace gpubound {
 
 void OpenFiles::Remember(const std::string& prefix) {
   files_.clear();
-  char resolved[PATH_MAX];
-  const std::string wanted = realpath(prefix.c_str(), resolved) == nullptr ? prefix : resolved;
+  std::string path(PATH_MAX, '\0');  // not on a stack that may be 16 KiB
+  const std::string wanted =
+      realpath(prefix.c_str(), path.data()) == nullptr ? prefix : path.c_str();
   DIR* directory = opendir("/proc/self/fd");
   if (directory == nullptr) return;
   while (const dirent* entry = readdir(directory)) {
-    char path[PATH_MAX];
-    const ssize_t length = readlinkat(dirfd(directory), entry->d_name, path, sizeof(path));
-    if (length <= 0 || !std::string_view(path, static_cast<size_t>(length)).starts_with(wanted)) {
+    const ssize_t length = readlinkat(dirfd(directory), entry->d_name, path.data(), path.size());
+    if (length <= 0 ||
+        !std::string_view(path.data(), static_cast<size_t>(length)).starts_with(wanted)) {
       continue;
     }
     const int fd = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
@@ -37,6 +38,13 @@ bool OpenFiles::AreOurs() const {
   return std::all_of(files_.begin(), files_.end(), [](const File& file) {
     struct stat info;
     return fstat(file.fd, &info) == 0 && info.st_dev == file.device && info.st_ino == file.inode;
+  });
+}
+
+bool OpenFiles::AnyRemoved() const {
+  return std::any_of(files_.begin(), files_.end(), [](const File& file) {
+    struct stat info;
+    return fstat(file.fd, &info) == 0 && info.st_nlink == 0;
   });
 }
 

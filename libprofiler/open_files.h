@@ -25,6 +25,9 @@ class OpenFiles {
   // closed any more. An fstat each.
   bool AreOurs() const;
 
+  // Some have no name any more: nobody can read what is written into them.
+  bool AnyRemoved() const;
+
  private:
   struct File {
     int fd;

@@ -76,6 +76,11 @@ constexpr const char* kStatementSql[] = {
     "INSERT INTO chunk VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?)",
 };
 
+// A trace with less was recorded within some seconds: one transaction a second is written whatever
+// happens.
+constexpr uint64_t kSmallTraceBytes = 256 << 10;
+constexpr uint64_t kFewTransactions = 8;
+
 struct Blob {
   std::span<const std::byte> bytes;
 };
@@ -156,6 +161,7 @@ bool SqliteSink::Open(const std::string& path, bool network) {
   wal_ = !network;
   chunks_ = 0;
   bytes_ = 0;
+  is_synchronised_ = false;
   log_bytes_ = 0;
   log_transactions_ = 0;
   // Chunks of 8 to 30 KB waste a fifth of the file in pages of 16 or 64 KiB; pages of 4 KiB bring
@@ -203,8 +209,15 @@ void SqliteSink::Run(Statement statement, const Values&... values) {
   sqlite3_reset(prepared);
 }
 
+// The connection is good, and to write through it is of no use.
+bool SqliteSink::FilesAreThere() {
+  if (failed() || !files_.AnyRemoved()) return !failed();
+  error_ = "somebody removed the run directory, or files in it";
+  return false;
+}
+
 void SqliteSink::Begin() {
-  if (FilesAreOurs()) Run(kBegin);
+  if (FilesAreOurs() && FilesAreThere()) Run(kBegin);
 }
 
 bool SqliteSink::Commit() {
@@ -292,12 +305,20 @@ void SqliteSink::PutChunk(const ChunkRow& row) {
   log_bytes_ += row.body.size();
 }
 
+void SqliteSink::CountRows() {
+  if (failed() || database_ == nullptr) return;
+  if (sqlite3_exec(database_, kCountRowsSql, nullptr, nullptr, nullptr) != SQLITE_OK) {
+    Fail("counting rows");
+  }
+}
+
 void SqliteSink::CheckpointIfLarger(uint64_t max_bytes, uint64_t max_transactions) {
   if (!wal_ || failed() || database_ == nullptr) return;
   if (log_bytes_ <= max_bytes && log_transactions_ <= max_transactions) return;
   if (!FilesAreOurs()) return;
   log_bytes_ = 0;
   log_transactions_ = 0;
+  is_synchronised_ = true;
   // Passive: a reader in the way only leaves some of it for the next time.
   const int result =
       sqlite3_wal_checkpoint_v2(database_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
@@ -315,6 +336,10 @@ void SqliteSink::Seal() {
   if (failed()) return Abandon();
   if (!FilesAreOurs()) return;
   Finalize();
+  // Workers that end at once would wait three times for the disk, so that seconds of their life
+  // outlast a crash of the host that comes just then.
+  const bool is_small = bytes_ < kSmallTraceBytes && log_transactions_ < kFewTransactions;
+  if (wal_ && is_small && !is_synchronised_) Execute("PRAGMA synchronous=OFF");
   // Leaving WAL rewrites a few bytes in the first sector of a file that is synchronised by then. It
   // fails when a reader has the file open: then the log stays beside it, which is as good a trace.
   if (wal_ && sqlite3_wal_checkpoint_v2(database_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr,

@@ -61,6 +61,9 @@ class SqliteSink {
   // chunks or |max_transactions|.
   void CheckpointIfLarger(uint64_t max_bytes, uint64_t max_transactions);
 
+  // Inside the last transaction: how many rows each table has (table row_count).
+  void CountRows();
+
   // After the last commit: checkpoints and turns the file into a plain database without a log,
   // which a reader without write permission can open. Closes.
   void Seal();
@@ -83,6 +86,7 @@ class SqliteSink {
   void Finalize();
   bool Execute(const char* sql);
   bool FilesAreOurs();
+  bool FilesAreThere();
   void Fail(const char* doing);
 
   static constexpr int kMaxStatements = 24;
@@ -94,6 +98,7 @@ class SqliteSink {
   uint64_t log_bytes_ = 0;         // put since the last checkpoint
   uint64_t log_transactions_ = 0;  // committed since the last checkpoint
   bool wal_ = false;
+  bool is_synchronised_ = false;  // once, of this segment
   std::string error_;
 };
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <utility>
 
 #include "libprofiler/env_vars.h"
 #include "libprofiler/log.h"
@@ -164,6 +165,7 @@ void TraceWriter::PutLedger(bool all) {
 bool TraceWriter::Commit() {
   if (failed_) return false;
   PutLedger(/*all=*/false);
+  if (std::exchange(seals_, false)) sink_.CountRows();
   return sink_.Commit() || Stop();
 }
 
@@ -201,6 +203,7 @@ void TraceWriter::PutEnd(const char* how, int64_t end_monotonic_ns) {
 void TraceWriter::PutSealed() {
   sink_.PutMeta("chunks", static_cast<int64_t>(sink_.chunks()));
   sink_.PutMeta("sealed", int64_t{1});
+  seals_ = true;
 }
 
 }  // namespace gpubound

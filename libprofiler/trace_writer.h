@@ -95,7 +95,8 @@ class TraceWriter {
   const uint64_t segment_bytes_;
   const Tables tables_;
   const StepWindow* const window_;
-  bool holds_back_;  // until the window begins
+  bool seals_ = false;  // with this transaction
+  bool holds_back_;     // until the window begins
   HeldChunks held_;
 
   SqliteSink sink_;

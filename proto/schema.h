@@ -20,6 +20,12 @@ inline constexpr int kTraceApplicationId = 0x47504244;
 // It is replaced by each later one and removed by a process that closes well.
 inline constexpr char kUndeliveredReason[] = "not delivered before the end";
 
+// Key of meta, where the shim was not in the process when the recording began; "late" where it came
+// after all, through $GPUBOUND_LIBRARY.
+inline constexpr char kPreloadFact[] = "preload";
+inline constexpr char kPreloadReplaced[] = "replaced";
+inline constexpr char kPreloadLate[] = "late";
+
 // How a chunk's body is stored in its row.
 enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 
@@ -70,11 +76,32 @@ CREATE TABLE ledger(counter TEXT PRIMARY KEY, value INT) WITHOUT ROWID;
 CREATE TABLE unknown(id INTEGER PRIMARY KEY, start_ns INT, end_ns INT, reason TEXT);
 CREATE TABLE note(id INTEGER PRIMARY KEY, time_ns INT, text TEXT);
 CREATE TABLE config(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE row_count(name TEXT PRIMARY KEY, rows INT) WITHOUT ROWID;
 CREATE TABLE chunk(id INTEGER PRIMARY KEY, family INT, thread INT, first_sequence INT,
   sequence_count INT, event_count INT, min_ns INT, max_ns INT, compression INT, raw_bytes INT,
   crc INT, body BLOB);
 CREATE INDEX chunk_head ON chunk(id, family, thread, first_sequence, sequence_count, event_count,
   min_ns, max_ns, compression, raw_bytes, crc);
+)sql";
+
+// Says in a segment that is sealed how many rows each of its tables has, but for chunk, whose
+// number meta has: where it has not as many when it is read, some are lost. `row_counts` in meta
+// and the row of meta in row_count answer for each other.
+inline constexpr char kCountRowsSql[] = R"sql(
+INSERT OR REPLACE INTO meta VALUES('row_counts', 17);
+INSERT OR REPLACE INTO row_count
+  SELECT 'meta', count(*) FROM meta UNION ALL SELECT 'label', count(*) FROM label
+  UNION ALL SELECT 'thread', count(*) FROM thread UNION ALL SELECT 'device', count(*) FROM device
+  UNION ALL SELECT 'context', count(*) FROM context UNION ALL SELECT 'stream', count(*) FROM stream
+  UNION ALL SELECT 'work', count(*) FROM work
+  UNION ALL SELECT 'graph_node', count(*) FROM graph_node
+  UNION ALL SELECT 'utilization', count(*) FROM utilization
+  UNION ALL SELECT 'device_client', count(*) FROM device_client
+  UNION ALL SELECT 'process_tree', count(*) FROM process_tree
+  UNION ALL SELECT 'counter_sample', count(*) FROM counter_sample
+  UNION ALL SELECT 'clock', count(*) FROM clock UNION ALL SELECT 'ledger', count(*) FROM ledger
+  UNION ALL SELECT 'unknown', count(*) FROM unknown UNION ALL SELECT 'note', count(*) FROM note
+  UNION ALL SELECT 'config', count(*) FROM config;
 )sql";
 
 }  // namespace gpubound

@@ -31,6 +31,8 @@ bool IsZeroUuid(const std::string& uuid) {
   return uuid.find_first_not_of("GPU-0") == std::string::npos;
 }
 
+constexpr char kLettersOfTables[] = "abcdefghijklmnopqrstuvwxyz_";
+
 constexpr char kCopyAgain[] =
     "If it was copied, copy the whole directory again from where it was recorded, once the program "
     "has ended; what is lost there as well can only be recorded again.";
@@ -138,6 +140,34 @@ void Segment::ReadRows(ProcessTrace* process) {
   ReadLedger(process);
   // A segment that was begun but never committed to holds no rows at all, not "none".
   if (!meta_.empty() || !meta_problem_.empty()) ReadUnknownAndNotes(process);
+  CheckRowCounts();
+}
+
+// What a sealed segment says of itself: rows may be gone without a trace in the file's structure.
+// Segments that are not sealed, and those of the first versions, say nothing.
+void Segment::CheckRowCounts() {
+  const auto counted = meta_.find("row_counts");
+  int64_t tables = 0;
+  const auto note = [this](const std::string& table, int64_t found, int64_t expected) {
+    if (found == expected || damage_.Has(table)) return;
+    damage_.tables.push_back({table, "found " + std::to_string(std::max<int64_t>(found, 0)) +
+                                         " rows, expected " + std::to_string(expected)});
+  };
+  if (HasTable("row_count")) {
+    std::vector<std::pair<std::string, int64_t>> counts;
+    Query query = database_.Prepare("SELECT name, rows FROM row_count");
+    while (query.Step()) counts.emplace_back(query.Text(0), query.Int(1));
+    CheckEnd(query, "row_count");
+    tables = static_cast<int64_t>(counts.size());
+    for (const auto& [table, rows] : counts) {
+      const bool is_name =
+          !table.empty() && table.find_first_not_of(kLettersOfTables) == std::string::npos;
+      if (is_name) note(table, database_.Scalar("SELECT count(*) FROM " + table, -1), rows);
+    }
+  }
+  const bool is_counted = counted != meta_.end();
+  if (is_counted) note("row_count", tables, ParseInt(counted->second).value_or(0));
+  if (!is_counted && tables != 0) note("meta", static_cast<int64_t>(meta_.size()), -1);
 }
 
 void Segment::CheckEnd(const Query& query, const char* table) {

@@ -77,6 +77,7 @@ class Segment {
   void ReadCounters(ProcessTrace* process);
   void ReadLedger(ProcessTrace* process);
   void CheckEnd(const Query& query, const char* table);
+  void CheckRowCounts();
 
   std::string path_;
   Database database_;

@@ -52,10 +52,18 @@ TEST_P(SqliteSinkTest, MakingATraceWaitsForNoDisk) {
 
 TEST_P(SqliteSinkTest, WhatWasWrittenIsOnTheDiskWhenTheTraceIsSealed) {
   ASSERT_TRUE(Open());
-  WriteRow();
+  for (int second = 0; second < 10; ++second) WriteRow();
   EXPECT_EQ(g_synchronised > 0, network());  // its journal has to be, a log may wait
   sink_.Seal();
   EXPECT_GE(g_synchronised, 2);  // of the log or the journal, and of the database
+  EXPECT_FALSE(sink_.failed()) << sink_.error();
+}
+
+TEST_P(SqliteSinkTest, TheEndOfAShortLifeOnALocalDiskWaitsForNoDisk) {
+  ASSERT_TRUE(Open());
+  WriteRow();
+  sink_.Seal();
+  EXPECT_EQ(g_synchronised == 0, !network());
   EXPECT_FALSE(sink_.failed()) << sink_.error();
 }
 

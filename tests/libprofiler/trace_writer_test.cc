@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "libprofiler/env_vars.h"
@@ -106,6 +107,37 @@ TEST_F(TraceWriterTest, AFullSegmentIsSealedAndTheNextRepeatsWhatItsChunksNeed) 
     }
   }
   EXPECT_EQ(next, 200'000u);
+}
+
+TEST_F(TraceWriterTest, ASealedSegmentSaysHowManyRowsEachTableHas) {
+  StartCollector();
+  Scope("update", 100);
+  Finish();
+  const TraceFile trace(DatabasePath());
+  const std::vector<std::string> tables = trace.Column(
+      "SELECT name FROM sqlite_master WHERE type='table' AND name NOT IN ('chunk','row_count') "
+      "ORDER BY name");
+  EXPECT_EQ(trace.Column("SELECT name FROM row_count ORDER BY name"), tables);
+  EXPECT_EQ(trace.Meta("row_counts"), std::to_string(tables.size()));
+  for (const std::string& table : tables) {
+    EXPECT_EQ(trace.Number("SELECT rows FROM row_count WHERE name='" + table + "'"),
+              trace.Number("SELECT count(*) FROM " + table))
+        << table;
+  }
+}
+
+TEST_F(TraceWriterTest, RecordingStopsWithALineWhereSomebodyRemovesTheRunDirectory) {
+  StartCollector();
+  Scope("update", 100);
+  Drain();
+  std::filesystem::remove_all(directory_.path());
+  Scope("update", 100);
+  testing::internal::CaptureStderr();
+  Drain();
+  Scope("update", 100);
+  Drain();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::MatchesRegex("gpubound: cannot write [^\n]*removed[^\n]*\n"));
 }
 
 TEST_F(TraceWriterTest, DeviceRowsAreWritten) {
