@@ -90,7 +90,7 @@ bool Collector::Build(CollectorOptions options) {
   flusher_ = std::make_unique<Flusher>(
       Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_,
                      bystanders_.get(), end, [this] { return LeaveProgram(); }, settings.end_ns,
-                     window_.get(), &FinishRecording},
+                     window_.get(), &FinishRecording, start_.forked},
       std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
   mapping_->Announce();

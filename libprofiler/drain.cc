@@ -46,11 +46,14 @@ Drain::Drain(RecordingContext* context, TraceWriter* writer, Clock* clock,
       writer_(writer),
       clock_(clock),
       encoder_(compression),
-      progress_(context->mapping->most_pages()) {
+      progress_(
+          static_cast<Progress*>(std::calloc(context->mapping->most_pages(), sizeof(Progress)))) {
+  if (progress_ == nullptr) throw std::bad_alloc();
+  const size_t pages = context->mapping->most_pages();
   full_.reserve(kMaxPagesPerRound);
-  owned_.reserve(progress_.size());
-  live_.reserve(progress_.size());
-  before_.reserve(progress_.size());
+  owned_.reserve(pages);
+  live_.reserve(pages);
+  before_.reserve(pages);
   SampleClocks(/*force=*/true);
 }
 

@@ -11,7 +11,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
+#include <memory>
 #include <vector>
 
 #include "libprofiler/clock.h"
@@ -52,8 +54,8 @@ class Drain {
  private:
   // How far a page that is still being written has been stored, and the scopes open there.
   struct Progress {
-    uint32_t consumed = 0;
-    uint32_t open_depth = 0;
+    uint32_t consumed;
+    uint32_t open_depth;
     uint32_t open_labels[kMaxOpenScopes];
   };
   // What follows a writer from chunk to chunk.
@@ -113,8 +115,12 @@ class Drain {
   std::vector<uint32_t> owned_;
   std::vector<LivePart> live_;
   std::vector<Stored> before_;
-  std::vector<Progress> progress_;  // by page
-  std::vector<Writer> writers_;     // by thread ordinal
+  // By page, for as many as there can ever be: zeroes that take no memory until they are used.
+  struct Free {
+    void operator()(Progress* memory) const { std::free(memory); }
+  };
+  const std::unique_ptr<Progress[], Free> progress_;
+  std::vector<Writer> writers_;  // by thread ordinal
 };
 
 }  // namespace gpubound

@@ -116,11 +116,19 @@ void* Flusher::ThreadMain(void* self) {
   return nullptr;
 }
 
+void Flusher::PrepareAhead() {
+  if (wanted_end_.load(std::memory_order_relaxed) != nullptr || end_ != nullptr) return;
+  const uint32_t added = parts_.mapping->AddFirstPages();
+  if (added != 0) parts_.pool->PagesAdded(added);
+  parts_.pool->PrefaultAhead();
+}
+
 void Flusher::Run() {
   using SteadyClock = std::chrono::steady_clock;
   const std::chrono::milliseconds tick = std::min(kTick, live_interval_);
   SteadyClock::time_point live_due = SteadyClock::now() + live_interval_;
-  parts_.pool->PrefaultAhead();
+  // A fork child may be gone before it needs more than it has.
+  if (!parts_.may_be_short) PrepareAhead();
   while (!finish_.load(std::memory_order_acquire)) {
     parts_.pool->WaitForWork(tick);
     ObeyEnd();
@@ -137,7 +145,7 @@ void Flusher::Run() {
       // With full pages left behind, the live ones were not looked at: still due.
       if (live && !more) live_due = now + live_interval_;
     }
-    parts_.pool->PrefaultAhead();
+    PrepareAhead();
   }
   if (!ends_here_) Close();
   AwaitLeave();
@@ -169,7 +177,7 @@ void Flusher::Close() {
   {
     const std::lock_guard<std::mutex> lock(io_mutex_);
     LookAround(/*at_end=*/true);
-    parts_.drain->Finish(how_.c_str());
+    parts_.drain->Finish(how_);
     // Everything is in the database; only then may the mapping's name go. The seal comes last,
     // since it is the part that a slow disk can stretch.
     if (!parts_.writer->failed()) parts_.mapping->RemoveFile();

@@ -11,7 +11,6 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <string>
 
 #include "libprofiler/bystanders.h"
 #include "libprofiler/clock.h"
@@ -43,6 +42,7 @@ class Flusher {
     uint64_t end_ns = 0;
     const StepWindow* window = nullptr;
     void (*finish)(const char* how) noexcept = nullptr;
+    bool may_be_short = false;  // the process: a fork child
   };
 
   // What |parts| point to outlives the flusher. |live_interval|: how often pages still being
@@ -84,6 +84,8 @@ class Flusher {
   void Close();
   void AwaitLeave();
   void EndWithLastThread();
+  // Room for events that are to come.
+  void PrepareAhead();
 
   const Parts parts_;
   const std::chrono::milliseconds live_interval_;
@@ -93,7 +95,7 @@ class Flusher {
   std::mutex io_mutex_;
 
   std::atomic<bool> finish_{false};
-  std::string how_;
+  const char* how_ = nullptr;  // a string that stays
 
   std::atomic<const char*> wanted_end_{nullptr};
   std::atomic<uint64_t> end_deadline_ns_{0};  // 0: nobody has waited

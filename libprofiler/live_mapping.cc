@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -41,6 +42,8 @@ char* MapNewFile(const std::string& path, size_t bytes, size_t* length) {
     }
   }
   close(fd);
+  // The file is empty: what the kernel would read ahead of a first access is nothing but zeroes.
+  if (base != MAP_FAILED) madvise(base, *length, MADV_RANDOM);
   if (base == MAP_FAILED) {
     unlink(path.c_str());
     return nullptr;
@@ -63,8 +66,9 @@ LiveMapping::~LiveMapping() { munmap(base_, bytes_); }
 
 std::unique_ptr<LiveMapping> LiveMapping::Create(const std::string& path, uint32_t page_count,
                                                  const Identity& identity, uint32_t more_pages) {
-  const size_t bytes = kPagesOffset + size_t{page_count} * kLivePageSize;
-  size_t length = bytes + size_t{more_pages} * kLivePageSize;
+  const uint32_t pages = std::min(page_count, kPagesAtStart);
+  const size_t bytes = kPagesOffset + size_t{pages} * kLivePageSize;
+  size_t length = kPagesOffset + (size_t{page_count} + more_pages) * kLivePageSize;
   char* base = path.empty() ? nullptr : MapNewFile(path, bytes, &length);
   const bool file = base != nullptr;
   if (!file) base = MapAnonymous(length);
@@ -72,7 +76,7 @@ std::unique_ptr<LiveMapping> LiveMapping::Create(const std::string& path, uint32
   if (base == nullptr) return nullptr;
   std::unique_ptr<LiveMapping> mapping(new LiveMapping(base, length, file ? path : std::string()));
   mapping->pages_ = base + kPagesOffset;
-  mapping->page_count_ = page_count;
+  mapping->page_count_ = pages;
   mapping->first_page_count_ = page_count;
   mapping->most_pages_ = static_cast<uint32_t>((length - kPagesOffset) / kLivePageSize);
 
@@ -86,7 +90,7 @@ std::unique_ptr<LiveMapping> LiveMapping::Create(const std::string& path, uint32
   header->threads_offset = kThreadsOffset;
   header->labels_offset = kLabelsOffset;
   header->pages_offset = kPagesOffset;
-  header->page_count = page_count;
+  header->page_count = pages;
   header->ticks_are_tsc = identity.ticks_are_tsc ? 1 : 0;
   if (!file) header->ledger[static_cast<int>(LedgerCounter::live_mapping_unavailable)] = 1;
   return mapping;
@@ -98,6 +102,18 @@ void LiveMapping::Announce() {
 
 bool LiveMapping::AddPages(uint32_t count) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  return AddPagesLocked(count);
+}
+
+uint32_t LiveMapping::AddFirstPages() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const uint32_t pages = page_count();
+  const uint32_t wanted = std::min(first_page_count_, most_pages_);
+  if (pages >= wanted || !AddPagesLocked(wanted - pages)) return 0;
+  return wanted - pages;
+}
+
+bool LiveMapping::AddPagesLocked(uint32_t count) {
   const uint32_t pages = page_count();
   if (count > most_pages_ - pages) return false;
   // Also where the file has been removed: behind its end there is no memory.

@@ -19,6 +19,8 @@ namespace gpubound {
 
 class LiveMapping {
  public:
+  static constexpr uint32_t kPagesAtStart = 16;
+
   struct Identity {
     uint64_t pid;
     int64_t start_realtime_ns;
@@ -26,10 +28,11 @@ class LiveMapping {
     bool ticks_are_tsc;
   };
 
-  // Maps |page_count| pages in a new file at |path|, or in anonymous memory when |path| is empty or
-  // the file cannot be made (then the ledger says live_mapping_unavailable). Null only when there
-  // is no memory at all. Readers ignore the file until Announce(). Addresses are kept free for
-  // |more_pages|, where there are so many.
+  // Maps up to |page_count| pages in a new file at |path|, or in anonymous memory when |path| is
+  // empty or the file cannot be made (then the ledger says live_mapping_unavailable). Null only
+  // when there is no memory at all. Readers ignore the file until Announce(). Addresses are kept
+  // free for |more_pages|, where there are so many. Of the pages kPagesAtStart are there at first,
+  // since most workers need no more; AddFirstPages() makes the others.
   static std::unique_ptr<LiveMapping> Create(const std::string& path, uint32_t page_count,
                                              const Identity& identity, uint32_t more_pages = 0);
   ~LiveMapping();
@@ -42,6 +45,9 @@ class LiveMapping {
   // Makes |count| further pages at the end. False, and nothing is changed: no addresses were kept
   // for them, the disk is full, or the file is gone. Any thread.
   bool AddPages(uint32_t count);
+
+  // Makes pages up to the |page_count| of Create(); how many. Any thread.
+  uint32_t AddFirstPages();
 
   // Removes the file's name and leaves the memory mapped: threads that outlive the recording go on
   // storing into it without harm.
@@ -71,6 +77,7 @@ class LiveMapping {
 
  private:
   LiveMapping(char* base, size_t bytes, std::string path);
+  bool AddPagesLocked(uint32_t count);
   bool LengthenFileLocked(size_t bytes);
 
   char* const base_;

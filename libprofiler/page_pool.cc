@@ -14,7 +14,7 @@
 namespace gpubound {
 namespace {
 
-constexpr uint32_t kFaultedAtStart = 4;  // taken on the caller's time, 0.1 ms
+constexpr uint32_t kFaultedAtStart = 1;  // taken on the caller's time, 25 us
 constexpr uint32_t kFaultedAhead = 16;
 constexpr int kYieldsBeforeSleep = 4;
 

@@ -84,7 +84,8 @@ ThreadBuffer* ThreadRegistry::Register(uint32_t tid, const std::string& name) {
 // with stays for pages that are on their way.
 void ThreadRegistry::MakeRoomLocked() {
   LiveMapping* const mapping = context_->mapping;
-  if (with_buffer_ + mapping->first_page_count() / 2 <= mapping->page_count()) return;
+  const uint32_t pages = mapping->page_count();
+  if (with_buffer_ + std::min(mapping->first_page_count(), pages) / 2 <= pages) return;
   const uint32_t count = std::min(kPagesAtOnce, mapping->most_pages() - mapping->page_count());
   const SignalShield shield;
   if (count != 0 && mapping->AddPages(count)) context_->pool->PagesAdded(count);

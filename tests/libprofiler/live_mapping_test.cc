@@ -67,6 +67,15 @@ TEST_F(LiveMappingTest, PagesCanBeAddedWhereAddressesWereKept) {
   EXPECT_FALSE(Create(directory_.Below("y.live"))->AddPages(1));
 }
 
+TEST_F(LiveMappingTest, BeginsSmallAndHasTheOtherPagesOnceTheyAreAskedFor) {
+  const auto mapping = LiveMapping::Create(path_, 100, {11, 22, 33, true}, 8);
+  EXPECT_EQ(mapping->page_count(), LiveMapping::kPagesAtStart);
+  EXPECT_EQ(mapping->AddFirstPages(), 100 - LiveMapping::kPagesAtStart);
+  EXPECT_EQ(mapping->page_count(), 100u);
+  EXPECT_EQ(static_cast<uint64_t>(StatOf(path_).st_size), mapping->header()->file_size);
+  EXPECT_EQ(mapping->AddFirstPages(), 0u);
+}
+
 TEST_F(LiveMappingTest, NoPagesAreAddedToAFileThatIsGoneOrAnotherOne) {
   const auto mapping = LiveMapping::Create(path_, 2, {11, 22, 33, true}, 8);
   ASSERT_EQ(unlink(path_.c_str()), 0);
