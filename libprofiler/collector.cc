@@ -8,6 +8,7 @@
 
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
+#include "libprofiler/unrecorded.h"
 #include "proto/invariant_tsc.h"
 #include "proto/recording_end.h"
 #include "proto/scope_domains.h"
@@ -47,6 +48,7 @@ bool Collector::Build(CollectorOptions options) {
   mapping_ = LiveMapping::Create(directory_.is_network() ? std::string() : directory_.LivePath(),
                                  settings.live_pages, identity, kPagesForThreads);
   if (mapping_ == nullptr) {
+    LeaveUnrecorded(start_, "there was no memory");
     LogOnce("no memory for %u pages of 64 KiB; nothing is recorded. Set GPUBOUND_LIVE_PAGES lower",
             settings.live_pages);
     return false;
@@ -77,6 +79,7 @@ bool Collector::Build(CollectorOptions options) {
   // later.
   drain_ = std::make_unique<Drain>(&context_, writer_.get(), clock_, settings.compression);
   if (!writer_->Open()) {
+    LeaveUnrecorded(start_, "its database could not be written");
     mapping_->RemoveFile();
     return false;
   }
@@ -95,6 +98,7 @@ bool Collector::Build(CollectorOptions options) {
   host_ = std::make_unique<CollectorHost>(this);
   mapping_->Announce();
   if (!options.start_flusher || flusher_->Start()) return true;
+  LeaveUnrecorded(start_, "the background thread could not be started");
   LogOnce("the background thread could not be started; nothing is recorded");
   mapping_->RemoveFile();
   return false;

@@ -10,6 +10,7 @@
 // The table of the annotation API.
 GPUBOUND_EXPORT const gpubound_api* gpubound_core_api_v1(void) {
   gpubound::LoadOnce();
+  gpubound::NoteShim();
   return gpubound::ApiTable();
 }
 

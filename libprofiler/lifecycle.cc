@@ -22,6 +22,8 @@
 #include "libprofiler/log.h"
 #include "libprofiler/own_threads.h"
 #include "libprofiler/signal_shield.h"
+#include "libprofiler/unrecorded.h"
+#include "proto/schema.h"
 
 namespace gpubound {
 namespace {
@@ -44,11 +46,13 @@ constinit std::atomic<Anchor*> g_anchor{nullptr};
 
 // The process that all of this speaks of; 0: of none yet.
 constinit std::atomic<pid_t> g_owner{0};
-constinit std::atomic<pid_t> g_refused{0};  // that has been told so
+constinit std::atomic<pid_t> g_refused{0};           // that has been told so
+constinit std::atomic<bool> g_refused_child{false};  // and has not been told so
 
 constinit pthread_key_t g_thread_end_key = 0;
 constinit bool g_has_thread_end_key = false;
 constinit bool g_loaded = false;
+constinit std::atomic<bool> g_has_shim{false};
 ProcessStart g_start;
 // Across a fork: which thread holds every lock that its child will need (several may fork at once,
 // and a child has the pthread_t of the thread that forked), the collector whose locks these are,
@@ -56,6 +60,10 @@ ProcessStart g_start;
 constinit std::atomic<pthread_t> g_clean_forker{};
 constinit Collector* g_forking = nullptr;
 std::shared_ptr<Interner>* g_inherited_labels = nullptr;
+// What the thread that forks has open: its ends in the child are those of the parent's scopes.
+constinit uint32_t g_open_at_fork[kMaxOpenScopes] = {};
+constinit uint32_t g_open_depth_at_fork = 0;
+constinit pthread_t g_forked_thread{};  // of a child, the one that it began with
 // Every collector, those of forked ancestors too: leak checkers do not search the anchor's page.
 std::vector<Collector*>* g_leaked = nullptr;
 // Counted here while there is no collector whose ledger could.
@@ -83,20 +91,30 @@ bool IsStranger() {
   return !g_owner.compare_exchange_strong(owner, self) && owner != self;
 }
 
+void SayUnrecorded(const ProcessStart& start, const char* why) {
+  if (!LeaveUnrecorded(start, why)) return;
+  LogOnce("process %d is not recorded: %s", static_cast<int>(start.pid), why);
+}
+
 // The same where something was to be recorded.
 bool RefuseStranger() {
   if (!IsStranger()) return false;
   const pid_t self = getpid();
   if (g_refused.exchange(self) != self) {
-    LogOnce(
-        "process %d is not recorded: it was made while its parent started the recorder, or "
-        "without fork handlers",
-        static_cast<int>(self));
+    SayUnrecorded(StampNow(),
+                  "it was made while its parent started the recorder, or without fork handlers");
   }
   return true;
 }
 
+// A fork child that found locks taken, and now has something to record.
+void SayIfRefusedChild() {
+  if (!g_refused_child.exchange(false)) return;
+  SayUnrecorded(g_start, "other forks of its parent took too long");
+}
+
 void OnExit() { FinishRecording("exit"); }
+void OnQuickExit() { FinishRecording("quick_exit"); }
 
 bool LockUntil(std::mutex* mutex, uint64_t deadline_ns) {
   const CancelBlock no_cancel;
@@ -130,6 +148,10 @@ void BeforeFork() {
     }
   }
   g_forking = collector;
+  g_open_depth_at_fork = t_thread_buffer->open_depth();
+  for (uint32_t i = 0; i < g_open_depth_at_fork; ++i) {
+    g_open_at_fork[i] = t_thread_buffer->open_scope(i);
+  }
   g_clean_forker = pthread_self();
 }
 
@@ -170,6 +192,8 @@ void AfterForkInChild() {
     g_clean_forker = pthread_t{};
     g_forking = nullptr;
     g_state = State::kFinished;
+    if (!ReadShimStamp(&g_start)) g_start = StampNow();
+    g_refused_child = true;
     return;
   }
   if (g_forking != nullptr) {
@@ -182,6 +206,7 @@ void AfterForkInChild() {
   if (g_forking != nullptr) g_state = State::kIdle;
   if (!ReadShimStamp(&g_start)) g_start = StampNow();
   g_start.forked = true;
+  g_forked_thread = pthread_self();
 }
 
 // With g_mutex held.
@@ -209,6 +234,7 @@ Collector* StartLocked() {
   std::unique_ptr<Collector> collector = Collector::Create(std::move(options));
   if (collector == nullptr) return nullptr;
   collector->UseThreadLocalBuffers();
+  if (!g_has_shim) collector->device_tables()->AddFact(kPreloadFact, kPreloadReplaced);
   if (g_leaked == nullptr) g_leaked = new std::vector<Collector*>();
   g_leaked->push_back(collector.get());
   g_anchor.load()->collector.store(collector.get(), std::memory_order_release);
@@ -236,14 +262,16 @@ Collector* EnsureCollector() noexcept {
       try {
         started = StartLocked();
       } catch (const std::exception& failure) {
+        LeaveUnrecorded(g_start, failure.what());
         LogOnce("could not start: %s; nothing is recorded", failure.what());
       }
       g_state.store(started != nullptr ? State::kRecording : State::kFinished,
                     std::memory_order_release);
     }
   }
-  return g_state.load(std::memory_order_acquire) == State::kRecording ? CurrentCollector()
-                                                                      : nullptr;
+  if (g_state.load(std::memory_order_acquire) == State::kRecording) return CurrentCollector();
+  SayIfRefusedChild();
+  return nullptr;
 }
 
 constinit thread_local ThreadBuffer* t_thread_buffer = &g_no_buffer;
@@ -254,7 +282,11 @@ void LoadOnce() noexcept {
   // Before the lock: this asks the dynamic linker, whose own lock a thread may hold that wants
   // ours.
   ProcessStart start;
-  if (!ReadShimStamp(&start)) start = StampNow();
+  if (ReadShimStamp(&start)) {
+    g_has_shim = true;
+  } else {
+    start = StampNow();
+  }
   const std::lock_guard<std::mutex> lock(g_mutex);
   if (g_loaded) return;
   g_loaded = true;
@@ -262,13 +294,27 @@ void LoadOnce() noexcept {
   g_has_thread_end_key = pthread_key_create(&g_thread_end_key, &OnThreadEnd) == 0;
   pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild);
   std::atexit(&OnExit);
+  std::at_quick_exit(&OnQuickExit);
+}
+
+void NoteShim() noexcept {
+  if (g_has_shim.exchange(true)) return;
+  Collector* collector = CurrentCollector();
+  if (collector == nullptr) return;
+  try {
+    collector->device_tables()->AddFact(kPreloadFact, kPreloadLate);
+  } catch (const std::exception&) {  // out of memory: the report says less than it could
+  }
 }
 
 ThreadBuffer* BufferAtLock() noexcept { return &g_buffer_at_lock; }
 
 ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
   if (stale != t_thread_buffer || stale == &g_busy_buffer || AtLock::IsHere()) return nullptr;
-  if (g_state.load(std::memory_order_relaxed) == State::kFinished) return nullptr;
+  if (g_state.load(std::memory_order_relaxed) == State::kFinished) {
+    SayIfRefusedChild();
+    return nullptr;
+  }
   const CancelBlock no_cancel;
   t_thread_buffer = &g_busy_buffer;
   ThreadBuffer* buffer = nullptr;
@@ -278,6 +324,10 @@ ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
       buffer = collector->RegisterThread(tid, ThreadName(tid));
     } catch (const std::exception&) {  // out of memory: this thread is not recorded
     }
+  }
+  if (buffer != nullptr && g_forked_thread == pthread_self()) {
+    g_forked_thread = pthread_t{};
+    for (uint32_t i = 0; i < g_open_depth_at_fork; ++i) buffer->ExpectEndOf(g_open_at_fork[i]);
   }
   t_thread_buffer = buffer == nullptr ? &g_no_buffer : buffer;
   // Where the program has taken all keys up, the buffers of its threads outlive them.
@@ -312,7 +362,10 @@ void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noex
   EndBeforeHandlersSoFar();
 }
 
-void EndBeforeHandlersSoFar() noexcept { std::atexit(&OnExit); }
+void EndBeforeHandlersSoFar() noexcept {
+  std::atexit(&OnExit);
+  std::at_quick_exit(&OnQuickExit);
+}
 
 void YieldDevices(const char* to) noexcept {
   Collector* collector = CurrentCollector();

@@ -28,6 +28,10 @@ class Collector;
 // handler. The first thing that every entry point calls.
 void LoadOnce() noexcept;
 
+// A shim is in this process: it asked for the table of the API. Where none is found and none asks,
+// LD_PRELOAD was set anew on the way, which the trace says.
+void NoteShim() noexcept;
+
 // The collector of this process; null before the recording begins, and in a fork child until its
 // own begins.
 Collector* CurrentCollector() noexcept;

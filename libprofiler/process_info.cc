@@ -22,6 +22,8 @@ constinit std::atomic<bool> g_has_python{false};
 // What Py_GetVersion returned: "3.11.2 (main, ...", a string of the interpreter's that stays.
 constinit std::atomic<const char*> g_python_version{nullptr};
 
+constinit std::atomic<const char*> g_variables{""};  // gpubound_shim_info.variables
+
 int64_t ReadClockNs(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);
@@ -54,9 +56,19 @@ bool ReadShimStamp(ProcessStart* start) noexcept {
   std::memcpy(&shim, &symbol, sizeof(shim));
   const gpubound_shim_info* info = shim();
   if (info == nullptr || info->size < sizeof(gpubound_shim_info)) return false;
+  g_variables.store(info->variables, std::memory_order_release);
   if (info->pid != static_cast<uint64_t>(getpid())) return false;
   *start = {info->realtime_ns, info->monotonic_ns, info->pid, info->flags};
   return true;
+}
+
+const char* VariableAtStart(const char* name) noexcept {
+  const size_t length = std::strlen(name);
+  const char* next = g_variables.load(std::memory_order_acquire);
+  for (; *next != '\0'; next += std::strlen(next) + 1) {
+    if (std::strncmp(next, name, length) == 0 && next[length] == '=') return next + length + 1;
+  }
+  return nullptr;
 }
 
 uint32_t CurrentTid() noexcept { return static_cast<uint32_t>(syscall(SYS_gettid)); }

@@ -26,6 +26,10 @@ ProcessStart StampNow() noexcept;
 // another process and this one is a child made without fork handlers.
 bool ReadShimStamp(ProcessStart* start) noexcept;
 
+// What the variable |name|, one of ours, was when the program began, whatever it did to its
+// environment since; null where it was not set, or no shim has been found yet.
+const char* VariableAtStart(const char* name) noexcept;
+
 uint32_t CurrentTid() noexcept;
 
 // Name of the thread |tid| of this process, as `ps -L` shows it; empty when it has ended.

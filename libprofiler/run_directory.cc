@@ -27,8 +27,8 @@ bool IsNetworkFilesystem(const std::string& path) {
 }
 
 std::string WorkingDirectory() {
-  char path[PATH_MAX];
-  return getcwd(path, sizeof(path)) == nullptr ? "." : path;
+  std::string path(PATH_MAX, '\0');  // not on a stack that may be 16 KiB
+  return getcwd(path.data(), path.size()) == nullptr ? "." : path.c_str();
 }
 
 std::string DefaultPath(const ProcessStart& start) {
@@ -58,17 +58,16 @@ bool MakeDirectories(const std::string& path) {
   return false;
 }
 
-// Host names come from outside and become part of a file name.
-std::string FileNameSafe(std::string name) {
-  for (char& c : name) {
+}  // namespace
+
+void MakeFileNameSafe(char* name) noexcept {
+  for (; *name != '\0'; ++name) {
+    const char c = *name;
     const bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '-' || c == '_' || c == '.';
-    if (!safe) c = '_';
+    if (!safe) *name = '_';
   }
-  return name;
 }
-
-}  // namespace
 
 bool RunDirectory::Open(const std::string& path, const ProcessStart& start) {
   path_ = path.empty() ? DefaultPath(start) : path;
@@ -95,7 +94,9 @@ bool RunDirectory::Open(const std::string& path, const ProcessStart& start) {
   std::snprintf(identity, sizeof(identity), ".%llu.%lld",
                 static_cast<unsigned long long>(start.pid),
                 static_cast<long long>(start.realtime_ns));
-  host_stem_ = path_ + "/" + FileNameSafe(HostName());
+  std::string host = HostName();
+  MakeFileNameSafe(host.data());
+  host_stem_ = path_ + "/" + host;
   stem_ = host_stem_ + identity;
   return true;
 }

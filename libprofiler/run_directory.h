@@ -12,6 +12,9 @@
 
 namespace gpubound {
 
+// Makes a part of a file name of |name|, which comes from outside.
+void MakeFileNameSafe(char* name) noexcept;
+
 class RunDirectory {
  public:
   // Uses the directory |path| (empty: $PWD/NAME-TIME-PID.gpubound), making it, 0700, if need be.

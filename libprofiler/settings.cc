@@ -9,6 +9,7 @@
 
 #include "libprofiler/env_vars.h"
 #include "libprofiler/log.h"
+#include "libprofiler/process_info.h"
 #include "proto/event_model.h"
 
 namespace gpubound {
@@ -35,6 +36,8 @@ bool ParseNumber(const char* text, uint64_t* number) {
 
 const char* EnvValue(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
+  // A program that clears its environment, as daemons do, does not speak of us.
+  if (value == nullptr) value = VariableAtStart(name);
   if (value != nullptr && *value != '\0') return value;
   const EnvVar* var = FindVar(name);
   return var == nullptr ? "" : var->default_value;

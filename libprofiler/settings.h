@@ -31,7 +31,8 @@ struct Settings {
 // Reads the environment of this process.
 Settings ReadSettings();
 
-// The value of the variable called |name| or, where it is unset, its default in env_vars.h.
+// The value of the variable called |name| or, where it is unset, the one that it had when the
+// program began, or its default in env_vars.h.
 const char* EnvValue(const char* name);
 
 // The same as a switch (SwitchOf); any other word is said and replaced by the default.

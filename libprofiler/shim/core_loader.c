@@ -11,10 +11,8 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,23 +34,12 @@ static __thread bool is_loading __attribute__((tls_model("initial-exec"))) = fal
  * that the core registers during a fork, so the core knows nothing of the child. */
 static __thread bool fork_met_loading __attribute__((tls_model("initial-exec"))) = false;
 
+/* A fork child that is not to be recorded: said once it has something to record, which one that
+ * calls exec has not. */
+static atomic_bool refused_child = false;
+
 static const struct gpubound_api* TableOf(uintptr_t word) {
   return word == kNotAsked || word == kNoTable ? NULL : (const struct gpubound_api*)word;
-}
-
-static void SayNotRecorded(const char* what, const char* why) {
-  static atomic_bool said = false;
-  if (atomic_exchange(&said, true)) return;
-  char line[PATH_MAX + 512];
-  int length = snprintf(line, sizeof(line), "gpubound: process %llu is not recorded: %s%s%s\n",
-                        (unsigned long long)shim_info.pid, what, *why == '\0' ? "" : ": ", why);
-  if (length >= (int)sizeof(line)) {
-    length = sizeof(line) - 1;
-    line[length - 1] = '\n';
-  }
-  /* One write, so that lines of several processes do not mix; nothing to do without a stderr. */
-  const ssize_t ignored = length > 0 ? write(STDERR_FILENO, line, (size_t)length) : 0;
-  (void)ignored;
 }
 
 static ShimFinishFunction FindFinish(void* library) {
@@ -63,15 +50,14 @@ static ShimFinishFunction FindFinish(void* library) {
 }
 
 static const struct gpubound_api* LoadCore(void) {
-  char path[PATH_MAX];
-  if (!ShimCorePath(path, sizeof(path))) {
-    SayNotRecorded("the path of libgpubound.so cannot be found", "");
+  if (shim_core_path[0] == '\0') {
+    ShimSayNotRecorded("the path of libgpubound.so cannot be found", "");
     return NULL;
   }
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(shim_core_path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
     const char* why = dlerror(); /* NOLINT(concurrency-mt-unsafe): per thread in glibc */
-    SayNotRecorded("cannot load the collector", why == NULL ? path : why);
+    ShimSayNotRecorded("cannot load the collector", why == NULL ? shim_core_path : why);
     return NULL;
   }
   CoreApiFunction get_api = NULL;
@@ -79,9 +65,9 @@ static const struct gpubound_api* LoadCore(void) {
   memcpy(&get_api, &symbol, sizeof(get_api));
   const ShimFinishFunction finish = FindFinish(library);
   if (get_api == NULL || finish == NULL) {
-    SayNotRecorded(path,
-                   "expected gpubound_core_api_v1 and gpubound_core_finish_v1 in it; install "
-                   "both libraries from one build");
+    ShimSayNotRecorded(shim_core_path,
+                       "expected gpubound_core_api_v1 and gpubound_core_finish_v1 in it; install "
+                       "both libraries from one build");
     return NULL;
   }
   const struct gpubound_api* api = get_api(); /* NULL: the core has said why */
@@ -125,16 +111,22 @@ void ShimAwaitLoading(void) {
 }
 
 void ShimGiveUpLoadingInForkChild(void) {
-  atomic_store(&loads_in_progress, 0);
-  if (!fork_met_loading) return;
+  /* Also one that began after the fork had looked for it. */
+  const bool loading = atomic_exchange(&loads_in_progress, 0) != 0;
+  if (!fork_met_loading && !loading) return;
   fork_met_loading = false;
-  if (atomic_exchange(&table_word, kNoTable) != kNoTable) {
-    SayNotRecorded("its parent forked while it was loading the collector", "");
-  }
+  if (atomic_exchange(&table_word, kNoTable) != kNoTable) atomic_store(&refused_child, true);
 }
 
 GPUBOUND_EXPORT const struct gpubound_api* gpubound_api_v1(void) {
   const uintptr_t word = atomic_load(&table_word);
+  if (shim_libc_is_foreign) {
+    ShimSayNotRecorded("its C library is not the GNU C library", "");
+    return NULL;
+  }
+  if (word == kNoTable && atomic_exchange(&refused_child, false)) {
+    ShimSayNotRecorded("its parent forked while it was loading the collector", "");
+  }
   if (word != kNotAsked || is_loading || !ShimOwnsProcess()) return TableOf(word);
   return LoadAndPublish();
 }
@@ -142,8 +134,8 @@ GPUBOUND_EXPORT const struct gpubound_api* gpubound_api_v1(void) {
 /* The CUDA driver and NVTX load the core by its path, without asking us. */
 static void NoticeCore(void) {
   const int saved_errno = errno;
-  char path[PATH_MAX];
-  void* library = ShimCorePath(path, sizeof(path)) ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  void* library =
+      shim_core_path[0] == '\0' ? NULL : dlopen(shim_core_path, RTLD_LAZY | RTLD_NOLOAD);
   if (library != NULL) {
     const ShimFinishFunction finish = FindFinish(library);
     if (finish != NULL) atomic_store(&shim_finish, finish);

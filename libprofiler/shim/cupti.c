@@ -13,7 +13,6 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 #include "libprofiler/shim/shim.h"
@@ -35,11 +34,10 @@ static void* SymbolOf(const char* file, const char* name) {
 
 /* Asks the core, if there is one that may hold CUPTI, to give it to the library `file`. */
 static void AskForCupti(const char* file) {
-  char path[PATH_MAX];
   YieldFunction yield = NULL;
   const int saved_errno = errno;
-  if (ShimOwnsProcess() && ShimCorePath(path, sizeof(path))) {
-    void* symbol = SymbolOf(path, "gpubound_core_yield_v1");
+  if (ShimOwnsProcess() && shim_core_path[0] != '\0') {
+    void* symbol = SymbolOf(shim_core_path, "gpubound_core_yield_v1");
     memcpy(&yield, &symbol, sizeof(yield));
   }
   const char* slash = file == NULL ? NULL : strrchr(file, '/');

@@ -20,7 +20,12 @@
 
 #include "libprofiler/shim/shim.h"
 
-enum { kMaxNameBytes = 64, kRunSuffixBytes = 96 };
+enum { kMaxNameBytes = 64, kRunSuffixBytes = 96, kMaxVariableBytes = 16 * 1024 };
+
+extern char** environ;
+
+char shim_core_path[PATH_MAX];
+static char kept_variables[kMaxVariableBytes];
 
 typedef int (*SetEnvFunction)(const char*, const char*, int);
 
@@ -39,17 +44,33 @@ static bool IsSet(const char* variable) {
   return value != NULL && *value != '\0';
 }
 
-bool ShimCorePath(char* path, size_t capacity) {
+void ShimFindCore(void) {
   Dl_info self;
-  char real[PATH_MAX];
-  if (dladdr((const void*)&shim_info, &self) == 0 || self.dli_fname == NULL) return false;
+  if (dladdr((const void*)&shim_info, &self) == 0 || self.dli_fname == NULL) return;
   /* The name may be relative to a directory that the program leaves. */
-  if (realpath(self.dli_fname, real) == NULL) return false;
-  char* slash = strrchr(real, '/');
-  if (slash == NULL) return false;
-  *slash = '\0';
-  const int length = snprintf(path, capacity, "%s/%s", real, GPUBOUND_CORE_FILE);
-  return length > 0 && (size_t)length < capacity;
+  char* slash =
+      realpath(self.dli_fname, shim_core_path) == NULL ? NULL : strrchr(shim_core_path, '/');
+  const size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - shim_core_path);
+  if (folder != 0 && folder + sizeof(GPUBOUND_CORE_FILE) <= sizeof(shim_core_path)) {
+    memcpy(slash + 1, GPUBOUND_CORE_FILE, sizeof(GPUBOUND_CORE_FILE));
+  } else {
+    shim_core_path[0] = '\0';
+  }
+}
+
+/* What there is no room for is looked up when it is needed. */
+void ShimKeepVariables(void) {
+  static const char kPrefix[] = "GPUBOUND_";
+  size_t used = 0;
+  for (char** next = environ; next != NULL && *next != NULL; ++next) {
+    if (strncmp(*next, kPrefix, sizeof(kPrefix) - 1) != 0) continue;
+    const size_t length = strlen(*next) + 1;
+    if (used + length >= sizeof(kept_variables)) continue;
+    memcpy(kept_variables + used, *next, length);
+    used += length;
+  }
+  kept_variables[used] = '\0';
+  shim_info.variables = kept_variables;
 }
 
 /* Calendar date of a day count since 1970-01-01, proleptic Gregorian, for days >= 0. The libc
@@ -187,6 +208,7 @@ void ShimSetEnvironment(char* const* arguments) {
     SetRunDirectory();
   }
   SetPythonPath(arguments);
+  ShimKeepVariables();
   const bool cuda_set = IsSet("CUDA_INJECTION64_PATH");
   const bool nvtx_set = IsSet("NVTX_INJECTION64_PATH");
   if (cuda_set && IsForeign("CUDA_INJECTION64_PATH")) {
@@ -196,9 +218,8 @@ void ShimSetEnvironment(char* const* arguments) {
     shim_info.flags |= GPUBOUND_SHIM_FOREIGN_NVTX_INJECTION;
   }
   if (cuda_set && nvtx_set) return;
-  char core[PATH_MAX];
   /* NVTX turns itself off where the variable names a file that is not there. */
-  if (!ShimCorePath(core, sizeof(core)) || access(core, R_OK) != 0) return;
-  if (!cuda_set) SetVariable("CUDA_INJECTION64_PATH", core);
-  if (!nvtx_set) SetVariable("NVTX_INJECTION64_PATH", core);
+  if (shim_core_path[0] == '\0' || access(shim_core_path, R_OK) != 0) return;
+  if (!cuda_set) SetVariable("CUDA_INJECTION64_PATH", shim_core_path);
+  if (!nvtx_set) SetVariable("NVTX_INJECTION64_PATH", shim_core_path);
 }

@@ -11,24 +11,26 @@
 #include "libprofiler/shim/shim.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+/* Of the GNU C library alone, and weak: another one (musl) would not start a program into which a
+ * library is preloaded that refers to what it does not have. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+                             void* library) __attribute__((weak));
+extern char __libc_single_threaded __attribute__((weak));
 
 struct gpubound_shim_info shim_info = {
     .size = sizeof(struct gpubound_shim_info),
     .version = GPUBOUND_SHIM_INFO_VERSION,
+    .variables = "",
 };
 bool shim_inert = true;
+bool shim_libc_is_foreign = false;
 
 /* The system call, because getpid() of an older libc remembers the parent's answer after vfork. */
 static uint64_t ProcessId(void) { return (uint64_t)syscall(SYS_getpid); }
@@ -43,11 +45,6 @@ int64_t ShimReadClockNs(clockid_t clock) {
 
 static void Stamp(void) {
   shim_info.monotonic_ns = ShimReadClockNs(CLOCK_MONOTONIC);
-#if defined(__x86_64__)
-  shim_info.ticks = __rdtsc();
-#else
-  shim_info.ticks = (uint64_t)shim_info.monotonic_ns;
-#endif
   shim_info.realtime_ns = ShimReadClockNs(CLOCK_REALTIME);
   shim_info.pid = ProcessId();
 }
@@ -76,11 +73,19 @@ static bool IsOn(const char* variable) {
 __attribute__((constructor)) static void Start(int count, char** arguments) {
   (void)count;
   const int saved_errno = errno;
+  /* Neither its constructors have arguments, nor could the core be loaded there. */
+  shim_libc_is_foreign = &__register_atfork == NULL || &__libc_single_threaded == NULL;
+  if (shim_libc_is_foreign) {
+    Stamp();
+    ShimKeepVariables();
+    return;
+  }
   /* A program that runs with another user's rights decides nothing by its caller's environment. */
   shim_inert = IsOn("GPUBOUND_DISABLE") || getauxval(AT_SECURE) != 0;
   if (!shim_inert) {
     Stamp();
-    pthread_atfork(ShimAwaitLoading, NULL, AfterForkInChild);
+    ShimFindCore();
+    __register_atfork(ShimAwaitLoading, NULL, AfterForkInChild, NULL); /* never unloaded */
     /* Loaded late, through $GPUBOUND_LIBRARY: another thread may be reading the environment. */
     if (__libc_single_threaded) ShimSetEnvironment(arguments);
   }

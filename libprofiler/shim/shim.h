@@ -7,6 +7,7 @@
 #ifndef GPUBOUND_LIBPROFILER_SHIM_SHIM_H_
 #define GPUBOUND_LIBPROFILER_SHIM_SHIM_H_
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +26,9 @@ extern struct gpubound_shim_info shim_info;
 /* Whether this process shall be recorded at all. Set once, by the constructor. */
 extern bool shim_inert;
 
+/* The program has another C library than the GNU one, and nothing of it can be recorded. */
+extern bool shim_libc_is_foreign;
+
 /* The core's way to close the trace of this process, NULL while there is nothing to close. `how`
  * becomes meta.end_how. Runs at most once, on the thread that called _exit, which may be inside a
  * signal handler: it must bound every wait. */
@@ -37,13 +41,25 @@ bool ShimOwnsProcess(void);
 
 int64_t ShimReadClockNs(clockid_t clock);
 
-/* Writes the absolute path of the core, which lies beside this library, into `path`. */
-bool ShimCorePath(char* path, size_t capacity);
+/* Absolute path of the core, which lies beside this library; empty where it cannot be found. No
+ * buffer of a caller's: a program's thread may have 16 KiB of stack in all. Set once, by the
+ * constructor. */
+extern char shim_core_path[PATH_MAX];
+
+/* Finds `shim_core_path`. */
+void ShimFindCore(void);
+
+/* Fills shim_info.variables. Only while the process has one thread. */
+void ShimKeepVariables(void);
 
 /* Sets GPUBOUND_RUN and the two injection variables where they are unset, and notes in shim_info
- * which of the latter belong to somebody else. `arguments` are main's, null-terminated or null.
- * Only while the process has one thread. */
+ * which of the latter belong to somebody else, and all variables of ours. `arguments` are main's,
+ * null-terminated or null. Only while the process has one thread. */
 void ShimSetEnvironment(char* const* arguments);
+
+/* Says once on stderr, and in the run directory for who reads it, that this process had something
+ * to record and could not: `what`, and `why` where that is not empty. */
+void ShimSayNotRecorded(const char* what, const char* why);
 
 /* Before a fork: waits, for a bounded time, until no thread is loading the core, so that the child
  * gets a dynamic loader in good order. */

@@ -24,14 +24,17 @@ extern "C" {
 
 /* Fields are appended, never moved: read one only if `size` covers it. */
 struct gpubound_shim_info {
-  uint32_t size;        /* bytes of this structure as the shim built it */
-  uint32_t version;     /* GPUBOUND_SHIM_INFO_VERSION */
-  uint64_t ticks;       /* TSC at the stamp; CLOCK_MONOTONIC in ns on machines without one */
-  int64_t realtime_ns;  /* CLOCK_REALTIME: with host and pid, the identity of the process */
-  int64_t monotonic_ns; /* CLOCK_MONOTONIC: begin of the span */
+  uint32_t size;           /* bytes of this structure as the shim built it */
+  uint32_t version;        /* GPUBOUND_SHIM_INFO_VERSION */
+  uint64_t reserved_ticks; /* 0: to read the TSC may cost a program its life (PR_SET_TSC) */
+  int64_t realtime_ns;     /* CLOCK_REALTIME: with host and pid, the identity of the process */
+  int64_t monotonic_ns;    /* CLOCK_MONOTONIC: begin of the span */
   uint64_t pid;   /* process that was stamped; differs from getpid() in vfork/_Fork children */
   uint32_t flags; /* GPUBOUND_SHIM_FOREIGN_... */
   uint32_t reserved;
+  /* The variables GPUBOUND_... as the program found them, whatever it does to its environment:
+   * NAME=VALUE, each with its zero, and an empty one behind the last. Never NULL. */
+  const char* variables;
 };
 
 /* Exported by libgpubound.so, for the core: the shim takes the call as notice that a core, however

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Says that this process had something to record and could not: one line on stderr, and a file in
+ * the run directory, HOST.PID.START.unrecorded, so that no report of the run says "complete". The
+ * core writes the same file for its own reasons (libprofiler/unrecorded.cc); whoever comes second
+ * says nothing.
+ *
+ * Any thread, also in a fork child whose parent held any lock: no lock, no allocation.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libprofiler/shim/shim.h"
+
+enum { kMaxPath = 1024, kMaxLine = 1024, kMaxHost = 256 };
+
+static const char* RunDirectory(void) {
+  static const char kName[] = "GPUBOUND_RUN=";
+  for (const char* next = shim_info.variables; *next != '\0'; next += strlen(next) + 1) {
+    if (strncmp(next, kName, sizeof(kName) - 1) == 0) return next + sizeof(kName) - 1;
+  }
+  return NULL;
+}
+
+/* As FileNameSafe in libprofiler/run_directory.cc. */
+static void MakeSafe(char* name) {
+  for (; *name != '\0'; ++name) {
+    const char c = *name;
+    const bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '_' || c == '.';
+    if (!safe) *name = '_';
+  }
+}
+
+/* False where the file is there already. */
+static bool LeaveFile(const char* line, size_t length) {
+  char path[kMaxPath];
+  char host[kMaxHost] = "";
+  const char* run = RunDirectory();
+  if (run == NULL) return true;
+  if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0') memcpy(host, "localhost", 10);
+  MakeSafe(host);
+  const int used = snprintf(path, sizeof(path), "%s/%s.%llu.%lld.unrecorded", run, host,
+                            (unsigned long long)shim_info.pid, (long long)shim_info.realtime_ns);
+  if (used <= 0 || used >= (int)sizeof(path)) return true;
+  mkdir(run, 0700);
+  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return errno != EEXIST;
+  const ssize_t ignored = write(fd, line, length);
+  (void)ignored;
+  close(fd);
+  return true;
+}
+
+void ShimSayNotRecorded(const char* what, const char* why) {
+  static const char kPrefix[] = "gpubound: ";
+  static atomic_bool said = false;
+  if (atomic_exchange(&said, true)) return;
+  char line[kMaxLine];
+  int length = snprintf(line, sizeof(line), "%sprocess %llu is not recorded: %s%s%s\n", kPrefix,
+                        (unsigned long long)shim_info.pid, what, *why == '\0' ? "" : ": ", why);
+  if (length <= 0) return;
+  if (length >= (int)sizeof(line)) {
+    length = sizeof(line) - 1;
+    line[length - 1] = '\n';
+  }
+  const size_t prefix = sizeof(kPrefix) - 1;
+  if (!LeaveFile(line + prefix, (size_t)length - prefix)) return;
+  /* One write, so that lines of several processes do not mix; nothing to do without a stderr. */
+  const ssize_t ignored = write(STDERR_FILENO, line, (size_t)length);
+  (void)ignored;
+}
