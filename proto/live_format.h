@@ -111,6 +111,8 @@ struct LivePageHeader {
   uint32_t reserved;
   uint32_t open_labels[kMaxOpenScopes];  // outermost first
 };
+// No mapping is longer: what GPUBOUND_LIVE_PAGES may say, what threads add, and 4 MiB for the rest.
+inline constexpr uint64_t kLiveMostBytes = uint64_t{16384 + 4096 + 64} * kLivePageSize;
 inline constexpr uint32_t kLivePageHeaderBytes = 320;
 static_assert(sizeof(LivePageHeader) <= kLivePageHeaderBytes);
 inline constexpr uint32_t kPageBodyBytes = kLivePageSize - kLivePageHeaderBytes;

@@ -13,6 +13,7 @@
 #include "analysis/base/whole_number.h"
 #include "analysis/trace/plausible_time.h"
 #include "proto/recording_end.h"
+#include "proto/schema.h"
 #include "proto/step_range.h"
 
 namespace gpubound {
@@ -86,6 +87,8 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   process->reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));
   process->python = IntOf(meta, "python").value_or(0) != 0;
   process->end_how = TextOf(meta, "end_how");
+  const bool replaced = TextOf(meta, kPreloadFact) == kPreloadReplaced;
+  process->Count(LedgerCounter::preload_replaced) = replaced ? 1 : 0;
   TimeOf(meta, "start_realtime_ns", process);  // part of the identity, which the segment has read
   span->begin_ns = TimeOf(meta, "start_monotonic_ns", process);
   span->end_ns = TimeOf(meta, "end_monotonic_ns", process);

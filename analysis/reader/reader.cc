@@ -27,6 +27,7 @@
 #include "analysis/reader/wait_channels.h"
 #include "analysis/segments/run_info.h"
 #include "analysis/segments/run_sums.h"
+#include "analysis/trace/most_notes.h"
 #include "proto/schema.h"
 
 namespace gpubound {
@@ -59,6 +60,17 @@ void ReadLauncherRecord(const std::string& path, Run* run) {
   } else {
     run->problems.push_back(NoteOn(info.error()));
     ++run->Count(LedgerCounter::files_unreadable);
+  }
+}
+
+// What could not be recorded may have done anything.
+void NoteUnrecorded(const RunFiles& files, Run* run) {
+  run->Count(LedgerCounter::processes_unrecorded) += files.unrecorded.size();
+  for (const auto& [identity, why] : files.unrecorded) {
+    run->lost.push_back(identity);
+    if (run->problems.size() > kMostNotes) continue;
+    run->problems.push_back(identity.host + " pid " + std::to_string(identity.pid) +
+                            " could not be recorded" + (why.empty() ? "." : ": " + why + "."));
   }
 }
 
@@ -247,6 +259,7 @@ Result<Run> ReadRun(const std::string& path, const Reading& reading) {
     const auto others = processes.find(identity);
     if (others == processes.end() || others->second.segments.empty()) run.lost.push_back(identity);
   }
+  NoteUnrecorded(*found, &run);
   if (processes.empty()) {
     run.problems.push_back(
         "No process of this run was recorded: none used CUDA, NVTX or a gpubound scope, or what "

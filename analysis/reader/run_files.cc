@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <system_error>
@@ -12,6 +13,7 @@
 
 #include "analysis/base/folder_entries.h"
 #include "analysis/base/in_parallel.h"
+#include "analysis/base/plain_file.h"
 #include "analysis/reader/process_presence.h"
 #include "analysis/segments/run_info.h"
 #include "analysis/segments/segment.h"
@@ -27,11 +29,14 @@ constexpr char kGiveDirectory[] = "Give the directory that `gpubound run` named 
 // Processes that begin all the time are not to keep the reader for ever.
 constexpr int kMostListings = 8;
 
+constexpr size_t kLongestReason = 512;
+
 using FileNames = std::vector<std::pair<std::string, TraceFileName>>;
 
 struct FileList {
   FileNames files;  // by name
   bool has_run_json = false;
+  std::map<ProcessIdentity, std::string> unrecorded;  // paths
 };
 
 // One of the first three.
@@ -85,12 +90,14 @@ Result<FileList> ListFiles(const std::string& path) {
     if (name == kRunInfoFile) list.has_run_json = true;
     const std::optional<TraceFileName> parsed = ParseTraceFileName(name);
     if (parsed) list.files.emplace_back(entry.path().string(), *parsed);
+    const std::optional<ProcessIdentity> unrecorded = ParseUnrecordedName(name);
+    if (unrecorded) list.unrecorded.emplace(*unrecorded, entry.path().string());
   }
   std::sort(list.files.begin(), list.files.end(), [](const auto& a, const auto& b) {
     return std::tie(a.second.identity, a.second.segment, a.first) <
            std::tie(b.second.identity, b.second.segment, b.first);
   });
-  if (list.files.empty() && !list.has_run_json) {
+  if (list.files.empty() && list.unrecorded.empty() && !list.has_run_json) {
     return RunError(path, "a directory without a trace (no HOST.PID.START.SEGMENT.db)",
                     kGiveDirectory);
   }
@@ -188,6 +195,16 @@ GroupedFiles Group(const FileNames& files, OpenedFiles* opened) {
   return grouped;
 }
 
+// One line, as far as it can be read.
+std::string ReasonIn(const std::string& path) {
+  if (IsNoPlainFile(path)) return {};
+  std::ifstream file(path, std::ios::binary);
+  std::string reason(kLongestReason, '\0');
+  file.read(reason.data(), static_cast<std::streamsize>(reason.size()));
+  reason.resize(static_cast<size_t>(std::max<std::streamsize>(0, file.gcount())));
+  return reason.substr(0, reason.find('\n'));
+}
+
 }  // namespace
 
 Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void()>& meanwhile) {
@@ -196,6 +213,9 @@ Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void(
   if (!list.ok()) return list.error();
   RunFiles files;
   files.has_run_json = list->has_run_json;
+  for (const auto& [identity, file] : list->unrecorded) {
+    files.unrecorded.emplace_back(identity, ReasonIn(file));
+  }
   const std::set<ProcessIdentity> beginning = Beginning(list->files, opened);
   for (const auto& [file, name] : list->files) {
     files.names.push_back(name);

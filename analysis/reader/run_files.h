@@ -28,6 +28,8 @@ struct RunFiles {
   std::vector<std::pair<TraceFileName, Error>> unreadable;
   GroupedFiles grouped;
   bool has_run_json = false;
+  // Processes that could not be recorded, and why, as they say.
+  std::vector<std::pair<ProcessIdentity, std::string>> unrecorded;
 };
 
 // An error where |path| is no folder of a run. |meanwhile|: what happens between listing and

@@ -86,6 +86,11 @@ Result<LiveFile> LiveFile::Open(const std::string& path, const std::function<voi
                  "What the process's database holds is reported without it."};
   };
   if (IsNoPlainFile(path)) return error(kNoPlainFile, "a file");
+  std::error_code ignored;
+  const uintmax_t size = std::filesystem::file_size(path, ignored);
+  if (!ignored && size > kLiveMostBytes) {
+    return error(std::to_string(size) + " bytes", "at most " + std::to_string(kLiveMostBytes));
+  }
   LiveFile live;
   bool ok = false;
   live.bytes_ = ReadFile(path, &ok);

@@ -3,6 +3,7 @@
 // Reads run.json field by field; a field of an unexpected type is as good as absent. No state.
 #include "analysis/segments/run_info.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,9 @@ namespace gpubound {
 namespace {
 
 using Json = nlohmann::json;
+
+// A hundred bytes for each process that was recorded, and the command.
+constexpr uintmax_t kMostBytes = uintmax_t{64} << 20;
 
 std::string TextAt(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -56,6 +60,11 @@ Result<RunInfo> ReadRunInfo(const std::string& path) {
                  "The processes are reported without it; start and end of the run may be missing."};
   };
   if (IsNoPlainFile(path)) return error(kNoPlainFile, "a file");
+  std::error_code ignored;
+  const uintmax_t bytes = std::filesystem::file_size(path, ignored);
+  if (!ignored && bytes > kMostBytes) {
+    return error(std::to_string(bytes) + " bytes", "at most " + std::to_string(kMostBytes));
+  }
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);

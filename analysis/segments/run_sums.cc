@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -30,6 +31,8 @@ constexpr size_t kVersionAt = kMagic.size();
 constexpr size_t kChecksumAt = kVersionAt + 4;
 constexpr size_t kRawSizeAt = kChecksumAt + 4;
 constexpr size_t kBodyAt = kRawSizeAt + 8;
+// Of compressed data that is longer than what went in.
+constexpr uint64_t kMostOverhead = uint64_t{1} << 20;
 // Far above what a million calls of hundreds of processes take.
 constexpr uint64_t kMostRawBytes = uint64_t{16} << 30;
 
@@ -100,7 +103,16 @@ Result<std::shared_ptr<const RunSums>> ReadRunSums(const std::string& folder) {
     if (access(path.c_str(), F_OK) != 0) return std::shared_ptr<const RunSums>();
     return Unreadable(path, "a file that cannot be opened", "the run's sums");
   }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text(kBodyAt, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  // The rest only of what begins as it should, and is no longer than what it says to hold.
+  std::error_code ignored;
+  const uintmax_t bytes = std::filesystem::file_size(path, ignored);
+  if (text.size() == kBodyAt && text.starts_with(kMagic) &&
+      bytes <= kBodyAt + NumberAt(text, kRawSizeAt, 8) + kMostOverhead) {
+    text.append(std::istreambuf_iterator<char>(file), {});
+  }
   if (text.size() < kBodyAt || !text.starts_with(kMagic)) {
     return Unreadable(path, "something else, or a part of them", "the run's sums");
   }

@@ -38,6 +38,15 @@ std::optional<TraceFileName> ParseTraceFileName(const std::string& file_name) {
   return name;
 }
 
+std::optional<ProcessIdentity> ParseUnrecordedName(const std::string& file_name) {
+  constexpr std::string_view kEnding = ".unrecorded";
+  if (!file_name.ends_with(kEnding)) return std::nullopt;
+  const std::string stem = file_name.substr(0, file_name.size() - kEnding.size());
+  const std::optional<TraceFileName> name = ParseTraceFileName(stem + ".live");
+  if (!name) return std::nullopt;
+  return name->identity;
+}
+
 std::string TraceFileStem(const ProcessIdentity& identity) {
   return identity.host + "." + std::to_string(identity.pid) + "." +
          std::to_string(identity.start_realtime_ns);

@@ -22,6 +22,10 @@ struct TraceFileName {
 // Absent for a name of another form.
 std::optional<TraceFileName> ParseTraceFileName(const std::string& file_name);
 
+// Of the file with which a process says that it could not be recorded:
+// <host>.<pid>.<start>.unrecorded.
+std::optional<ProcessIdentity> ParseUnrecordedName(const std::string& file_name);
+
 // <host>.<pid>.<start>: how the names of all files of a process begin.
 std::string TraceFileStem(const ProcessIdentity& identity);
 

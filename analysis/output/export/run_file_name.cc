@@ -25,12 +25,13 @@ bool TakeEnding(std::string_view ending, std::string* name) {
   return true;
 }
 
-// Of a process: its database, what SQLite has beside it, its mapping, its later iterations.
+// Of a process: its database, what SQLite has beside it, its mapping, its later
+// iterations, or that it could not be recorded.
 bool IsNameOfTrace(std::string name) {
   for (const char* beside : {"-wal", "-shm", "-journal"}) {
     if (TakeEnding(beside, &name)) break;
   }
-  if (TakeEnding(".later", &name)) name += ".live";
+  if (TakeEnding(".later", &name) || TakeEnding(".unrecorded", &name)) name += ".live";
   return ParseTraceFileName(name).has_value();
 }
 
