@@ -47,6 +47,7 @@ constinit std::atomic<Anchor*> g_anchor{nullptr};
 // The process that all of this speaks of; 0: of none yet.
 constinit std::atomic<pid_t> g_owner{0};
 constinit std::atomic<pid_t> g_refused{0};           // that has been told so
+constinit std::atomic<bool> g_stranger_left{false};  // what it says
 constinit std::atomic<bool> g_refused_child{false};  // and has not been told so
 
 constinit pthread_key_t g_thread_end_key = 0;
@@ -107,14 +108,46 @@ bool RefuseStranger() {
   return true;
 }
 
+// A child that was made without fork handlers, in which the way to its parent's collector is wiped.
+// It may hold any lock of its parent's, and nothing of it is to be seen on stderr.
+void LeaveThatIsStranger() {
+  if (g_stranger_left.exchange(true)) return;
+  LeaveUnrecorded(StampNow(), "it was made without fork handlers (_Fork, clone)");
+}
+
 // A fork child that found locks taken, and now has something to record.
 void SayIfRefusedChild() {
   if (!g_refused_child.exchange(false)) return;
   SayUnrecorded(g_start, "other forks of its parent took too long");
 }
 
-void OnExit() { FinishRecording("exit"); }
-void OnQuickExit() { FinishRecording("quick_exit"); }
+// FinishRecording() of this very process.
+void EndRecording(const char* how) noexcept {
+  const CancelBlock no_cancel;
+  Collector* collector = CurrentCollector();
+  if (collector == nullptr) return;
+  State recording = State::kRecording;
+  if (!g_state.compare_exchange_strong(recording, State::kFinished)) {
+    // Somebody else ends it, or has; the process must not be gone before.
+    if (recording == State::kFinished) {
+      collector->AwaitEnd();
+      collector->AbandonSources();
+    }
+    return;
+  }
+  if (t_thread_buffer->context() == collector->context()) {
+    collector->suspender()->End(t_thread_buffer, collector->clock()->Ticks());
+  }
+  collector->FinishElsewhere(how);
+}
+
+// A sandbox may let a program leave and forbid it to ask for its process id.
+void OnExitHandlers(const char* how) {
+  if (!MayBeVforkChild()) return EndRecording(how);
+  FinishRecording(how);
+}
+void OnExit() { OnExitHandlers("exit"); }
+void OnQuickExit() { OnExitHandlers("quick_exit"); }
 
 bool LockUntil(std::mutex* mutex, uint64_t deadline_ns) {
   const CancelBlock no_cancel;
@@ -269,9 +302,13 @@ Collector* EnsureCollector() noexcept {
                     std::memory_order_release);
     }
   }
-  if (g_state.load(std::memory_order_acquire) == State::kRecording) return CurrentCollector();
-  SayIfRefusedChild();
-  return nullptr;
+  if (g_state.load(std::memory_order_acquire) != State::kRecording) {
+    SayIfRefusedChild();
+    return nullptr;
+  }
+  Collector* collector = CurrentCollector();
+  if (collector == nullptr) LeaveThatIsStranger();
+  return collector;
 }
 
 constinit thread_local ThreadBuffer* t_thread_buffer = &g_no_buffer;
@@ -379,23 +416,10 @@ void YieldDevices(const char* to) noexcept {
 }
 
 void FinishRecording(const char* how) noexcept {
-  const CancelBlock no_cancel;
-  Collector* collector = CurrentCollector();
+  const Collector* collector = CurrentCollector();
   // A vfork child shares our memory and leaves through _exit: its end is not ours.
   if (collector == nullptr || collector->start().pid != static_cast<uint64_t>(getpid())) return;
-  State recording = State::kRecording;
-  if (!g_state.compare_exchange_strong(recording, State::kFinished)) {
-    // Somebody else ends it, or has; the process must not be gone before.
-    if (recording == State::kFinished) {
-      collector->AwaitEnd();
-      collector->AbandonSources();
-    }
-    return;
-  }
-  if (t_thread_buffer->context() == collector->context()) {
-    collector->suspender()->End(t_thread_buffer, collector->clock()->Ticks());
-  }
-  collector->FinishElsewhere(how);
+  EndRecording(how);
 }
 
 }  // namespace gpubound

@@ -22,6 +22,7 @@ constinit std::atomic<bool> g_has_python{false};
 // What Py_GetVersion returned: "3.11.2 (main, ...", a string of the interpreter's that stays.
 constinit std::atomic<const char*> g_python_version{nullptr};
 
+constinit std::atomic<const volatile char*> g_has_vforked{nullptr};
 constinit std::atomic<const char*> g_variables{""};  // gpubound_shim_info.variables
 
 int64_t ReadClockNs(clockid_t clock) {
@@ -57,9 +58,15 @@ bool ReadShimStamp(ProcessStart* start) noexcept {
   const gpubound_shim_info* info = shim();
   if (info == nullptr || info->size < sizeof(gpubound_shim_info)) return false;
   g_variables.store(info->variables, std::memory_order_release);
+  g_has_vforked.store(info->has_vforked, std::memory_order_release);
   if (info->pid != static_cast<uint64_t>(getpid())) return false;
   *start = {info->realtime_ns, info->monotonic_ns, info->pid, info->flags};
   return true;
+}
+
+bool MayBeVforkChild() noexcept {
+  const volatile char* const has_vforked = g_has_vforked.load(std::memory_order_acquire);
+  return has_vforked == nullptr || *has_vforked != 0;
 }
 
 const char* VariableAtStart(const char* name) noexcept {

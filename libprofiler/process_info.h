@@ -30,6 +30,10 @@ bool ReadShimStamp(ProcessStart* start) noexcept;
 // environment since; null where it was not set, or no shim has been found yet.
 const char* VariableAtStart(const char* name) noexcept;
 
+// False where this is certainly no child of vfork, which runs in its parent's memory: asked of the
+// shim, without a system call.
+bool MayBeVforkChild() noexcept;
+
 uint32_t CurrentTid() noexcept;
 
 // Name of the thread |tid| of this process, as `ps -L` shows it; empty when it has ended.

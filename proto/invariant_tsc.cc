@@ -7,7 +7,6 @@
 #include <cpuid.h>
 #endif
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -33,12 +32,6 @@ bool KernelDistrustsTsc() {
   return length > 0 && std::strstr(names, "tsc") == nullptr;
 }
 
-// A program may have it cost its life (PR_SET_TSC), as sandboxes do.
-bool ProcessMayNotReadTsc() {
-  int mode = PR_TSC_ENABLE;
-  return prctl(PR_GET_TSC, &mode) == 0 && mode == PR_TSC_SIGSEGV;
-}
-
 }  // namespace
 #endif
 
@@ -46,7 +39,7 @@ bool TscIsInvariant() noexcept {
 #if defined(__x86_64__)
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(kInvariantTscLeaf, &eax, &ebx, &ecx, &edx) == 0) return false;
-  return (edx & kInvariantTscBit) != 0 && !ProcessMayNotReadTsc() && !KernelDistrustsTsc();
+  return (edx & kInvariantTscBit) != 0 && !KernelDistrustsTsc();
 #else
   return false;
 #endif

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,7 +50,17 @@ static ShimFinishFunction FindFinish(void* library) {
   return finish;
 }
 
+/* As sandboxes do (PR_SET_TSC): there the C library's clocks end the program as well. */
+static bool MayNotReadClocks(void) {
+  int mode = PR_TSC_ENABLE;
+  return prctl(PR_GET_TSC, &mode) == 0 && mode == PR_TSC_SIGSEGV;
+}
+
 static const struct gpubound_api* LoadCore(void) {
+  if (MayNotReadClocks()) {
+    ShimSayNotRecorded("it has forbidden itself to read the time stamp counter", "");
+    return NULL;
+  }
   if (shim_core_path[0] == '\0') {
     ShimSayNotRecorded("the path of libgpubound.so cannot be found", "");
     return NULL;

@@ -28,6 +28,7 @@ struct gpubound_shim_info shim_info = {
     .size = sizeof(struct gpubound_shim_info),
     .version = GPUBOUND_SHIM_INFO_VERSION,
     .variables = "",
+    .has_vforked = &shim_has_vforked,
 };
 bool shim_inert = true;
 bool shim_libc_is_foreign = false;

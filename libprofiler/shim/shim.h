@@ -23,6 +23,9 @@
  * the process has one thread. */
 extern struct gpubound_shim_info shim_info;
 
+/* Not 0: the process may have had children by vfork. */
+extern char shim_has_vforked;
+
 /* Whether this process shall be recorded at all. Set once, by the constructor. */
 extern bool shim_inert;
 

@@ -35,6 +35,8 @@ struct gpubound_shim_info {
   /* The variables GPUBOUND_... as the program found them, whatever it does to its environment:
    * NAME=VALUE, each with its zero, and an empty one behind the last. Never NULL. */
   const char* variables;
+  /* Never NULL; what it points to is not 0 once the process may have had children by vfork. */
+  const volatile char* has_vforked;
 };
 
 /* Exported by libgpubound.so, for the core: the shim takes the call as notice that a core, however

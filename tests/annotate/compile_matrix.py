@@ -26,6 +26,45 @@ MISUSE = {
     "a scope that closes at once": 'gpubound::Operation("x");',
 }
 
+# Programs whose own classes hold a scope, with which compilers may find fault: dialect -> text.
+HOLDERS = {
+    "c++17": """
+#include <gpubound/annotate.h>
+#include <memory>
+#include <optional>
+struct Job { gpubound::Operation operation{"job"}; int turns = 0; };
+struct Episode { std::optional<gpubound::Annotation> turn; void Begin() { turn.emplace("turn"); } };
+int Run() {
+  Job job;
+  Episode episode;
+  episode.Begin();
+  auto held = [scope = std::make_unique<gpubound::Operation>("x")] { (void)scope; };
+  held();
+  return job.turns;
+}
+""",
+    "c++20": """
+#include <gpubound/annotate.h>
+#include <coroutine>
+struct Task {
+  struct promise_type {
+    Task get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+};
+Task Turns(int count) {
+  GPUBOUND_OPERATION("turns");
+  for (int turn = 0; turn < count; ++turn) {
+    GPUBOUND_ANNOTATION("turn");
+    co_await std::suspend_never{};
+  }
+}
+""",
+}
+
 
 def compilers(names):
     return [name for name in names if shutil.which(name)]
@@ -53,6 +92,14 @@ def cases(include, sources):
                         yield [cxx, f"-std={std}", *CXX_WARNINGS, *base], cxx_text, "c++", True
                     yield ([cxx, "-std=c++17", "-fno-exceptions", "-fno-rtti", *CXX_WARNINGS, *base],
                            cxx_text, "c++", True)
+    for std, text in HOLDERS.items():
+        for cxx in compilers(["g++", "clang++-16", "clang++"]):
+            for how in (["-I", include], ["-isystem", include]):
+                yield [cxx, f"-std={std}", "-Wall", "-Wextra", "-Werror", *how], text, "c++", True
+    # Copied into a program's tree, and included by a path.
+    by_path = f'#include "{include}/gpubound/annotate.h"\nint main(void) {{ GPUBOUND_FUNCTION(); }}\n'
+    yield ["gcc", "-std=c11", "-Wall", "-Werror"], by_path, "c", True
+    yield ["g++", "-std=c++17", "-Wall", "-Werror"], by_path, "c++", True
     for body in MISUSE.values():
         text = f"#include <gpubound/annotate.h>\nvoid Misuse() {{ {body} }}\n"
         for cxx in compilers(["g++", "clang++-16", "clang++"]):

@@ -49,6 +49,7 @@ std::string KindName(uint32_t kind, uint32_t layer) {
 }
 
 void Note(const std::string& verb, uint32_t label, const std::string& more = "") {
+  label &= ~GPUBOUND_LABEL_BLOCK;
   State& fake = Fake();
   const std::lock_guard lock(fake.mutex);
   const bool known = label >= 1 && label <= fake.labels.size();

@@ -3,7 +3,7 @@
 """Checks what an injected library exports and needs. Exits 1 and names each deviation.
 
 check_exports.py LIBRARY --exports NAME... [--may-export NAME...] --needed FILE...
-    [--may-need FILE...] [--max-bytes N]
+    [--may-need FILE...] [--weak NAME...] [--max-bytes N]
 
 Besides the lists: no text relocations, no executable stack, never unloaded (-z nodelete), all
 symbols bound at start, and no symbol of unique binding.
@@ -34,6 +34,13 @@ def exported(library):
     return names
 
 
+def strongly_undefined(library):
+    """Names that a loader has to find somewhere before the program starts."""
+    rows = (line.split() for line in readelf(library, "--dyn-syms").splitlines())
+    return {row[7].split("@")[0] for row in rows
+            if len(row) >= 8 and row[6] == "UND" and row[4] == "GLOBAL"}
+
+
 def stripped_bytes(library):
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / "stripped.so"
@@ -55,6 +62,8 @@ def deviations(options):
         yield f"does not need {name}"
     for name in sorted(needed - set(options.needed) - set(options.may_need)):
         yield f"needs {name}, which may not be in somebody's process"
+    for name in sorted(set(options.weak) & strongly_undefined(options.library)):
+        yield f"needs {name}, which not every C library has: refer to it weakly"
     if "TEXTREL" in dynamic:
         yield "has text relocations"
     if "NODELETE" not in dynamic:

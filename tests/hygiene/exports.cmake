@@ -8,8 +8,9 @@ function(exports_test name target)
 endfunction()
 
 exports_test(shim gpubound_shim
-  --exports gpubound_api_v1 gpubound_shim_v1 _exit _Exit cuptiSubscribe cuptiSubscribe_v2
+  --exports gpubound_api_v1 gpubound_shim_v1 _exit _Exit vfork cuptiSubscribe cuptiSubscribe_v2
   --needed libc.so.6
+  --weak __register_atfork __libc_single_threaded # which musl has not
   --max-bytes 24576)
 # With sanitizers the core needs their runtimes; the promise is about what is shipped.
 if(NOT GPUBOUND_SANITIZE)

@@ -32,7 +32,7 @@ enum gpubound_label_kind {
 /* A bit to add to a label for `begin` and `end`: the scope is a block of the program's text, so
  * that nothing which was opened inside it outlasts it. Two such scopes of one label are of one
  * kind, and others of that label of another. */
-#define GPUBOUND_LABEL_BLOCK ((uint32_t)1 << 20)
+#define GPUBOUND_LABEL_BLOCK 0x100000u
 
 /* Layers; values of gpubound::Layer. */
 enum gpubound_layer {
