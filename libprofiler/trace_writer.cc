@@ -99,6 +99,7 @@ void TraceWriter::PutHeaderRows() {
   sink_.PutMeta("python", int64_t{HasPython() ? 1 : 0});
   sink_.PutMeta("python_version", PythonVersion());
   sink_.PutMeta("cpu_model", CpuModel());
+  if (EnvSwitch("GPUBOUND_LAUNCHED")) sink_.PutMeta(kLaunchedFact, int64_t{1});
   for (const EnvVar& var : kEnvVars) sink_.PutConfig(var.name, EnvValue(var.name));
   PutWindow();
 }

@@ -26,6 +26,9 @@ inline constexpr char kPreloadFact[] = "preload";
 inline constexpr char kPreloadReplaced[] = "replaced";
 inline constexpr char kPreloadLate[] = "late";
 
+// Key of meta, where `gpubound run` started the run: its record belongs to it.
+inline constexpr char kLaunchedFact[] = "launched";
+
 // How a chunk's body is stored in its row.
 enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 

@@ -63,6 +63,20 @@ void ReadLauncherRecord(const std::string& path, Run* run) {
   }
 }
 
+// The launcher's record says who was there, and when the command began and ended.
+void NoteMissingRecord(const RunFiles& files, Run* run) {
+  const auto is_launched = [](const auto& process) {
+    return std::ranges::any_of(process.second.segments, [](const Segment& segment) {
+      return segment.meta().contains(kLaunchedFact);
+    });
+  };
+  if (files.has_run_json || !std::ranges::any_of(files.grouped.processes, is_launched)) return;
+  ++run->Count(LedgerCounter::files_unreadable);
+  run->problems.push_back(run->path + "/" + kRunInfoFile +
+                          " is missing: `gpubound run` wrote it, and it says which processes were "
+                          "recorded. Copy it from where the run was recorded.");
+}
+
 // What could not be recorded may have done anything.
 void NoteUnrecorded(const RunFiles& files, Run* run) {
   run->Count(LedgerCounter::processes_unrecorded) += files.unrecorded.size();
@@ -237,6 +251,7 @@ Result<Run> ReadRun(const std::string& path, const Reading& reading) {
   Run run;
   run.path = path;
   if (found->has_run_json) ReadLauncherRecord(path, &run);
+  NoteMissingRecord(*found, &run);
   Result<std::shared_ptr<const RunSums>> sums = ReadRunSums(path);
   if (!sums.ok()) return sums.error();
   run.sums = std::move(*sums);

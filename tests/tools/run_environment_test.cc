@@ -21,12 +21,20 @@ std::vector<Assignment> AssignmentsIn(std::map<std::string, std::string> variabl
   return RunAssignments(kLibraries, "/tmp/x.gpubound", environment);
 }
 
-TEST(RunEnvironment, InACleanOneSetsAllFour) {
+TEST(RunEnvironment, InACleanOneSetsAll) {
   EXPECT_THAT(AssignmentsIn({}),
               ElementsAre(Assignment{"LD_PRELOAD", "/opt/lib/libgpubound.so"},
                           Assignment{"GPUBOUND_RUN", "/tmp/x.gpubound"},
                           Assignment{"CUDA_INJECTION64_PATH", "/opt/lib/libgpubound_core.so"},
-                          Assignment{"NVTX_INJECTION64_PATH", "/opt/lib/libgpubound_core.so"}));
+                          Assignment{"NVTX_INJECTION64_PATH", "/opt/lib/libgpubound_core.so"},
+                          Assignment{"ASAN_OPTIONS", "verify_asan_link_order=0"}));
+}
+
+TEST(RunEnvironment, AddressSanitizerIsToldThatAnotherLibraryMayComeFirst) {
+  EXPECT_THAT(AssignmentsIn({{"ASAN_OPTIONS", "detect_leaks=0"}}),
+              Contains(Assignment{"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"}));
+  EXPECT_THAT(AssignmentsIn({{"ASAN_OPTIONS", "verify_asan_link_order=1"}}),
+              Contains(Assignment{"ASAN_OPTIONS", "verify_asan_link_order=1"}));
 }
 
 TEST(RunEnvironment, KeepsAnExistingPreloadInFront) {

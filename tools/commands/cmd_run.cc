@@ -33,6 +33,7 @@
 #include "tools/launch/run_keeper.h"
 #include "tools/launch/run_record.h"
 #include "tools/launch/scratch_folder.h"
+#include "tools/launch/trim_mappings.h"
 
 namespace gpubound {
 namespace {
@@ -148,6 +149,7 @@ std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
                                         const std::string& package_folder) {
   std::vector<Assignment> assignments =
       RunAssignments(libraries, directory.path, EnvironmentVariable);
+  assignments.push_back({"GPUBOUND_LAUNCHED", "1"});
   if (!arguments.graphs.empty()) assignments.push_back({"GPUBOUND_GRAPHS", arguments.graphs});
   if (!arguments.api.empty()) assignments.push_back({"GPUBOUND_API", arguments.api});
   if (!arguments.counters.empty()) {
@@ -262,6 +264,7 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
     const std::optional<Error> error = keeper ? keeper->Finish() : std::nullopt;
     if (error) PrintError(*error);
   });
+  TrimMappings(directory.path);
   return outcome;
 }
 

@@ -21,6 +21,17 @@ bool NamesLibrary(std::string_view preload, std::string_view library) {
   return false;
 }
 
+// A program of AddressSanitizer's ends at once where another library comes before its own, unless
+// it is told not to look. In front, so that a choice of the user's counts; programs of no sanitizer
+// read nothing of it.
+std::string AsanOptions(const char* existing) {
+  const std::string ours = "verify_asan_link_order=0";
+  if (!IsSet(existing)) return ours;
+  return std::string_view(existing).find("verify_asan_link_order") != std::string_view::npos
+             ? existing
+             : ours + ":" + existing;
+}
+
 }  // namespace
 
 std::string AppendPreload(std::string_view existing, std::string_view shim) {
@@ -42,6 +53,7 @@ std::vector<Assignment> RunAssignments(const LibraryFiles& libraries,
   if (!libraries.python_startup.empty() && !IsSet(variable("GPUBOUND_PYTHON"))) {
     assignments.push_back({"GPUBOUND_PYTHON", libraries.python_startup});
   }
+  assignments.push_back({"ASAN_OPTIONS", AsanOptions(variable("ASAN_OPTIONS"))});
   return assignments;
 }
 
