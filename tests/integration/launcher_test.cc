@@ -154,6 +154,14 @@ TEST_F(Launcher, KeepsAnExistingPreload) {
   EXPECT_EQ(Shell("printf %s \"$LD_PRELOAD\"").out, "libm.so.6:" GPUBOUND_TEST_SHIM);
 }
 
+// As scripts do for the sake of tcmalloc: CUDA still loads the recorder, and nobody else does.
+TEST_F(Launcher, AScriptThatSetsThePreloadAnewGetsNoReportThatSaysComplete) {
+  const std::string train = std::string(GPUBOUND_TEST_VICTIM) + " train 20";
+  ASSERT_EQ(Shell("export LD_PRELOAD=libm.so.6; exec " + train).exit_code, 0);
+  const std::string verdict = Report()["run"]["verdict"].get<std::string>();
+  EXPECT_THAT(verdict, HasSubstr("LD_PRELOAD did not bring libgpubound.so"));
+}
+
 TEST_F(Launcher, DoesNotWriteIntoTheTraceOfAnotherRun) {
   ASSERT_EQ(Victim("annotate", 1).exit_code, 0);
   const Outcome outcome = Victim("annotate", 1);

@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Life{"return from main", {"exit"}}, Life{"return 3 from main", {"exit"}, 3},
         Life{"exit", {"exit"}, 4}, Life{"_exit", {"_exit"}, 5}, Life{"_Exit", {"_exit"}, 6},
-        Life{"quick_exit", {""}, 7}, Life{"abort", {""}, 0, SIGABRT},
+        Life{"quick_exit", {"quick_exit"}, 7}, Life{"abort", {""}, 0, SIGABRT},
         Life{"crash", {""}, 0, SIGSEGV}, Life{"terminate", {""}, 0, SIGABRT},
         Life{"SIGTERM", {""}, 0, SIGTERM}, Life{"SIGINT", {""}, 0, SIGINT},
         Life{"SIGHUP", {""}, 0, SIGHUP}, Life{"SIGKILL", {""}, 0, SIGKILL},
@@ -123,7 +123,12 @@ INSTANTIATE_TEST_SUITE_P(Odd, LifecycleTest,
                                          Life{"use descriptors by number", {"exit"}},
                                          Life{"change the working directory", {"exit"}},
                                          Life{"cancel threads", {"exit"}},
-                                         Life{"keep signal mask and handlers", {"exit"}}),
+                                         Life{"keep signal mask and handlers", {"exit"}},
+                                         Life{"leave scopes open", {"exit"}},
+                                         Life{"clear the environment", {"exit"}},
+                                         Life{"first scope on the smallest stack", {"exit"}},
+                                         Life{"leave a sandbox", {"exit"}},
+                                         Life{"end a scope on another thread", {"exit"}}),
                          NameOf);
 
 // What takes the ground from under the recorder may cost the trace, never the program.
@@ -136,13 +141,13 @@ TEST_P(HostileGroundTest, TheProgramGoesOnWithAtMostOneLineOnStderr) {
   EXPECT_THAT(outcome.err, testing::MatchesRegex("(gpubound: [^\n]*\n)?"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Limits, HostileGroundTest,
-                         testing::Values(Life{"close every descriptor", {}},
-                                         Life{"limit the file size", {}},
-                                         Life{"limit the descriptors", {}},
-                                         Life{"take every thread-specific key", {}},
-                                         Life{"limit the memory", {}}),
-                         NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Limits, HostileGroundTest,
+    testing::Values(Life{"close every descriptor", {}}, Life{"limit the file size", {}},
+                    Life{"limit the descriptors", {}}, Life{"take every thread-specific key", {}},
+                    Life{"forbid the time stamp counter", {}}, Life{"limit the memory", {}},
+                    Life{"remove the run directory", {}}),
+    NameOf);
 
 class RunDirectoryTest : public VictimRun {};
 
@@ -188,11 +193,27 @@ TEST_F(RunDirectoryTest, AForkChildBeginsAtItsForkAndNamesItsParent) {
   EXPECT_LT(child.span_end_ns, parent.span_end_ns);
 }
 
-TEST_F(RunDirectoryTest, AScopeAroundAForkIsUnbalancedInTheChildOnly) {
-  const Outcome outcome = RunVictim("fork inside a scope");
+TEST_F(RunDirectoryTest, AScopeAroundAForkIsTheParentsAndItsEndInTheChildIsExpected) {
+  RunVictim("fork inside a scope");
   for (const ProcessTrace& process : ReadTrace().processes) {
-    EXPECT_EQ(process.Counted(LedgerCounter::unbalanced_scopes),
-              process.identity.pid == outcome.pid ? 0u : 1u);
+    EXPECT_EQ(process.Counted(LedgerCounter::unbalanced_scopes), 0u);
+  }
+}
+
+TEST_F(RunDirectoryTest, AScopeThatEndsOnAnotherThreadIsCountedAndEndsNothingThere) {
+  RunVictim("end a scope on another thread");
+  const gpubound::Run run = ReadTrace();
+  ASSERT_THAT(run.processes, SizeIs(1));
+  EXPECT_EQ(run.processes[0].Counted(LedgerCounter::unbalanced_scopes), 1u);
+}
+
+TEST_F(RunDirectoryTest, SaysOfAChildThatCouldNotBeRecordedThatItAndWhy) {
+  for (const char* action : {"_Fork child", "clone child"}) {
+    const Outcome outcome = RunVictim(action);
+    EXPECT_THAT(FilesEndingWith(run_directory(), ".unrecorded"), SizeIs(1)) << action;
+    gpubound::Run run = ReadTrace();
+    EXPECT_EQ(run.Count(LedgerCounter::processes_unrecorded), 1u) << action;
+    EXPECT_THAT(run.problems, testing::Contains(testing::HasSubstr("without fork handlers")));
   }
 }
 
@@ -209,6 +230,25 @@ TEST_F(RunDirectoryTest, GpuboundLibraryIsEnoughForAnAnnotatedProgram) {
   EXPECT_EQ(outcome.err, "");
   ExpectTraceAgreesWithVictim();
 }
+
+#ifdef GPUBOUND_TEST_VICTIM_OF_THREAD
+TEST_F(RunDirectoryTest, AProgramOfTheThreadSanitizerEndsWithoutAReport) {
+  const Outcome outcome = Run({GPUBOUND_TEST_VICTIM_OF_THREAD});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(ReadTrace().processes, SizeIs(1));
+}
+#endif
+
+#ifdef GPUBOUND_TEST_VICTIM_OF_ADDRESS
+TEST_F(RunDirectoryTest, AProgramOfTheAddressSanitizerEndsWithoutAReport) {
+  runner()->Set("ASAN_OPTIONS", "verify_asan_link_order=0");  // as `gpubound run` does
+  const Outcome outcome = Run({GPUBOUND_TEST_VICTIM_OF_ADDRESS});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(ReadTrace().processes, SizeIs(1));
+}
+#endif
 
 }  // namespace
 }  // namespace gpubound

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -31,7 +32,7 @@ std::string Name(const ThreadKey& key) {
 
 // Drops the accounts of processes that have no record, up to |allowed| of them.
 template <typename Accounts, typename Records>
-void ForgiveUnrecordedChildren(uint64_t allowed, const Records& recorded, Accounts* accounts) {
+void ForgiveUnrecorded(uint64_t allowed, const Records& recorded, Accounts* accounts) {
   for (auto account = accounts->begin(); account != accounts->end();) {
     const int64_t pid = account->first.first;
     const auto record = recorded.lower_bound(ThreadKey{pid, 0});
@@ -98,7 +99,11 @@ RecordedScopes ReadScopes(const ProcessTrace& process, const ThreadTrace& thread
 }
 
 std::vector<std::string> Disagreements(const Run& run, const ProgressFile& progress) {
-  std::vector<std::string> found = run.problems;
+  std::vector<std::string> found;
+  std::copy_if(run.problems.begin(), run.problems.end(), std::back_inserter(found),
+               [](const std::string& problem) {
+                 return problem.find(" could not be recorded") == std::string::npos;
+               });
   std::map<ThreadKey, std::vector<Account>> accounts;
   std::map<ThreadKey, std::vector<RecordedScopes>> recorded;
   for (uint32_t i = 0; i < progress.used; ++i) {
@@ -107,9 +112,7 @@ std::vector<std::string> Disagreements(const Run& run, const ProgressFile& progr
     const uint64_t required = line.required == 0 ? line.completed : line.required;
     accounts[{line.pid, static_cast<uint32_t>(line.tid)}].push_back({line.completed, required});
   }
-  uint64_t unrecorded_children = 0;
   for (const ProcessTrace& process : run.processes) {  // by pid and start
-    unrecorded_children += process.Counted(LedgerCounter::fork_children_unrecorded);
     for (const ThreadTrace& thread : process.threads) {
       RecordedScopes scopes = ReadScopes(process, thread);
       if (scopes.complete == 0 && scopes.disorder.empty()) continue;
@@ -125,7 +128,8 @@ std::vector<std::string> Disagreements(const Run& run, const ProgressFile& progr
                       std::to_string(process.Counted(counter)));
     }
   }
-  ForgiveUnrecordedChildren(unrecorded_children, recorded, &accounts);
+  ForgiveUnrecorded(run.ledger[static_cast<size_t>(LedgerCounter::processes_unrecorded)], recorded,
+                    &accounts);
   for (const auto& [key, of_thread] : accounts) Compare(key, of_thread, recorded[key], &found);
   for (const auto& [key, scopes] : recorded) {
     if (accounts.count(key) == 0) found.push_back(Name(key) + " is recorded but kept no account");

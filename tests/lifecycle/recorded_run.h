@@ -23,8 +23,7 @@ RecordedScopes ReadScopes(const ProcessTrace& process, const ThreadTrace& thread
 
 // Every way in which |run| and |progress| disagree, one sentence each: a completed scope that is
 // not recorded exactly once and in order, a scope that nobody opened, events counted as lost. A
-// process without any record is no disagreement if the ledger of another counts it as a fork child
-// that could not be recorded.
+// process without any record is no disagreement if it says so itself.
 std::vector<std::string> Disagreements(const Run& run, const ProgressFile& progress);
 
 // How each process that opened scopes ended, sorted; "" for one that did not close its trace.

@@ -3,16 +3,24 @@
 // What programs do to the ground that the recorder stands on.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -185,6 +193,101 @@ int KeepSignals() {
   return Finish(&worker);
 }
 
+// As error paths of Lua, libpng and zsh do.
+int LeaveScopesOpen() {
+  Worker worker;
+  for (int turn = 0; turn < 500; ++turn) {
+    gpubound_begin_operation(turn % 2 == 0 ? "parse" : "load");
+    worker.Scope();
+  }
+  return Finish(&worker);
+}
+
+int ClearTheEnvironment() {
+  Progress();
+  if (clearenv() != 0) return 1;
+  Worker worker;
+  return Finish(&worker);
+}
+
+void* FirstScopes(void*) {
+  Worker worker;
+  worker.Scopes(kScopes);
+  RequireWhatIsDone();
+  return nullptr;
+}
+
+int FirstScopeOnTheSmallestStack() {
+  Progress();
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstacksize(&attributes, 16 * 1024) != 0) return 1;
+  if (pthread_create(&thread, &attributes, &FirstScopes, nullptr) != 0) return 2;
+  return pthread_join(thread, nullptr) == 0 ? 0 : 3;
+}
+
+int ForbidTheTimeStampCounter() {
+  Progress();
+  Worker worker;
+  if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV) != 0) return 1;
+  worker.IsNotRecorded();
+  worker.Scopes(kScopes);
+  return 0;
+}
+
+// Forbids all but what the program itself still does, on pain of death. The recorder's thread,
+// which there is by then, goes on unrestricted.
+bool AllowOnly(std::initializer_list<uint32_t> calls) {
+  std::vector<sock_filter> filter = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const uint32_t call : calls) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  }
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+  const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+int LeaveASandbox() {
+  Worker worker;
+  worker.Scopes(kScopes);
+  usleep(50'000);
+  if (!AllowOnly({SYS_exit_group, SYS_exit, SYS_futex, SYS_mmap, SYS_munmap, SYS_brk,
+                  SYS_rt_sigreturn, SYS_write})) {
+    return 1;
+  }
+  worker.Scopes(kScopes);
+  return 0;
+}
+
+int RemoveTheRunDirectory() {
+  Worker worker;
+  worker.Scopes(kScopes);
+  const char* run = std::getenv("GPUBOUND_RUN");
+  std::error_code ignored;
+  if (run != nullptr) std::filesystem::remove_all(run, ignored);
+  for (int turn = 0; turn < 15; ++turn) {
+    worker.Scopes(kScopes);
+    usleep(100'000);
+  }
+  return 0;
+}
+
+// As a coroutine that goes on elsewhere does. What is open there under the same name stays so.
+int EndAScopeOnAnotherThread() {
+  Worker worker;
+  worker.Scopes(kScopes);
+  auto scope = std::make_unique<gpubound::Operation>("episode");
+  std::thread([&scope] {
+    const gpubound::Operation same("episode");
+    scope.reset();
+  }).join();
+  return Finish(&worker);
+}
+
 }  // namespace
 
 const std::map<std::string, Action>& OddActions() {
@@ -201,6 +304,13 @@ const std::map<std::string, Action>& OddActions() {
       {"take every thread-specific key", TakeEveryThreadSpecificKey},
       {"cancel threads", CancelThreads},
       {"keep signal mask and handlers", KeepSignals},
+      {"leave scopes open", LeaveScopesOpen},
+      {"clear the environment", ClearTheEnvironment},
+      {"first scope on the smallest stack", FirstScopeOnTheSmallestStack},
+      {"forbid the time stamp counter", ForbidTheTimeStampCounter},
+      {"leave a sandbox", LeaveASandbox},
+      {"remove the run directory", RemoveTheRunDirectory},
+      {"end a scope on another thread", EndAScopeOnAnotherThread},
   };
   return actions;
 }

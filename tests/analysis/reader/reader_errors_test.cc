@@ -13,6 +13,7 @@
 #include "analysis/reader/reader.h"
 #include "analysis/report/report.h"
 #include "proto/live_format.h"
+#include "proto/schema.h"
 #include "tests/analysis/trace_writer.h"
 
 namespace gpubound {
@@ -93,6 +94,79 @@ TEST_F(ReaderErrorsTest, AMappingThatWasNeverAnnouncedIsNoProblem) {
   }
   std::ofstream(path, std::ios::binary) << std::string(4096, 'x');
   EXPECT_THAT(Load().problems, testing::ElementsAre(HasSubstr("no live mapping")));
+}
+
+// Sparse: to read one takes seconds and as much memory.
+TEST_F(ReaderErrorsTest, FilesLargerThanAnyThatIsWrittenAreRefusedByTheirSize) {
+  constexpr uintmax_t kTwoGigabytes = uintmax_t{2} << 30;
+  WriteSoundSegment();
+  const std::string live = LiveWriter::NameFor({.pid = 4321});
+  for (const std::string& name : {std::string("run.json"), live}) {
+    const std::string path = run_.Write(name, "");
+    fs::resize_file(path, kTwoGigabytes);
+    EXPECT_THAT(Load().problems, testing::Contains(HasSubstr("found 2147483648 bytes")));
+    fs::remove(path);
+  }
+  fs::resize_file(run_.Write("sums.gpubound", ""), kTwoGigabytes);
+  EXPECT_THAT(ErrorOfRun(), HasSubstr("sums.gpubound"));
+}
+
+TEST_F(ReaderErrorsTest, AProcessThatSaysThatItCouldNotBeRecordedIsALoss) {
+  WriteSoundSegment();
+  run_.Write("host.7.8.unrecorded", "process 7 is not recorded: no memory\n");
+  Run run = Load();
+  EXPECT_EQ(run.Count(LedgerCounter::processes_unrecorded), 1u);
+  EXPECT_THAT(run.problems,
+              testing::ElementsAre("host pid 7 could not be recorded: process 7 is not recorded: "
+                                   "no memory."));
+}
+
+TEST_F(ReaderErrorsTest, ARunOfProcessesThatCouldNotBeRecordedIsARunAllTheSame) {
+  run_.Write("host.7.8.unrecorded", "");
+  EXPECT_EQ(Load().Count(LedgerCounter::processes_unrecorded), 1u);
+}
+
+TEST_F(ReaderErrorsTest, RowsThatASealedSegmentCountedAndThatAreGoneAreDamageOfTheirTable) {
+  for (const char* sql : {"DELETE FROM label WHERE id = 2", "DELETE FROM ledger",
+                          "DROP TABLE clock", "DELETE FROM row_count", "DROP TABLE row_count",
+                          "DELETE FROM meta WHERE key = 'row_counts'"}) {
+    SCOPED_TRACE(sql);
+    const std::string path = WriteSoundSegment();
+    {
+      SegmentWriter writer(run_, {"host", 300, 5});
+      writer.PutUsualRows();
+      writer.Sql("INSERT INTO ledger VALUES('names_truncated', 1)");
+      writer.Sql(kCountRowsSql);
+    }
+    EXPECT_THAT(Load().problems, testing::IsEmpty());
+    {
+      SegmentWriter writer(run_, {"host", 301, 5});
+      writer.PutUsualRows();
+      writer.Sql("INSERT INTO ledger VALUES('names_truncated', 1)");
+      writer.Sql(kCountRowsSql);
+      writer.Sql(sql);
+    }
+    EXPECT_THAT(Load().problems, testing::ElementsAre(HasSubstr("can be read in part only")));
+    for (const char* pid : {"100", "300", "301"}) {
+      fs::remove(fs::path(run_.path()) / ("host." + std::string(pid) + ".5.0.db"));
+    }
+  }
+}
+
+TEST_F(ReaderErrorsTest, AnLdPreloadThatWasReplacedOnTheWayIsALoss) {
+  SegmentWriter writer(run_, identity_);
+  writer.PutUsualRows();
+  writer.Meta(kPreloadFact, kPreloadReplaced);
+  EXPECT_EQ(Load().processes.front().Counted(LedgerCounter::preload_replaced), 1u);
+  writer.Meta(kPreloadFact, kPreloadLate);
+  EXPECT_EQ(Load().processes.front().Counted(LedgerCounter::preload_replaced), 0u);
+}
+
+TEST_F(ReaderErrorsTest, ARunOfTheLaunchersWithoutItsRecordMissesAFile) {
+  SegmentWriter writer(run_, identity_);
+  writer.PutUsualRows();
+  writer.Meta(kLaunchedFact, 1);
+  EXPECT_THAT(Load().problems, testing::ElementsAre(HasSubstr("run.json is missing")));
 }
 
 TEST_F(ReaderErrorsTest, NamesADirectoryThatDoesNotExist) {
