@@ -32,6 +32,15 @@ std::span<const Record> RecordsOf(LiveMapping* mapping, uint32_t page, uint32_t 
   return {records + from, records + end};
 }
 
+uint32_t CountRepeated(std::span<const uint32_t> labels) {
+  uint32_t repeated = 0;
+  for (size_t i = 1; i < labels.size(); ++i) {
+    const auto before = labels.first(i);
+    repeated += std::find(before.begin(), before.end(), labels[i]) != before.end() ? 1 : 0;
+  }
+  return repeated;
+}
+
 uint64_t CountEvents(std::span<const Slot> slots) {
   uint64_t events = 0;
   for (size_t i = 0; i < slots.size(); i += HasPayload(KindOf(slots[i])) ? 2 : 1) ++events;
@@ -283,6 +292,7 @@ EncodedChunk Drain::EncodeSlots(const LivePageHeader& header, uint32_t page, uin
       static_cast<uint32_t>(std::min<size_t>(chunk.open_labels_after.size(), kMaxOpenScopes));
   std::copy_n(chunk.open_labels_after.begin(), progress->open_depth, progress->open_labels);
   writer->open_depth = progress->open_depth;
+  writer->repeated = CountRepeated({progress->open_labels, progress->open_depth});
   if (chunk.event_count != 0) writer->max_ns = std::max(writer->max_ns, chunk.max_ns);
   return chunk;
 }
@@ -332,11 +342,18 @@ void Drain::PutEnd(const char* how) {
   while (RunOnce(/*live=*/true)) {
   }
   uint64_t open = 0;
-  for (const Writer& writer : writers_) open += writer.open_depth;
+  uint64_t repeated = 0;
+  for (const Writer& writer : writers_) {
+    open += writer.open_depth;
+    repeated += writer.repeated;
+  }
   open -= std::min(open, context_->ended_threads.load(std::memory_order_relaxed));
   // Those of a program that goes on are no scopes that it left open.
-  if (open != 0 && !EndsAsAsked(how))
+  if (open != 0 && !EndsAsAsked(how)) {
     context_->ledger->Add(LedgerCounter::scopes_open_at_end, open);
+    // Left by longjmp, more likely than in the middle of a recursion.
+    context_->ledger->Add(LedgerCounter::unbalanced_scopes, repeated);
+  }
   SampleClocks(/*force=*/true);
   if (writer_->failed()) return;
   writer_->CollectRows();

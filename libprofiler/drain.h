@@ -62,6 +62,7 @@ class Drain {
   struct Writer {
     int64_t max_ns = INT64_MIN;
     uint32_t open_depth = 0;
+    uint32_t repeated = 0;  // of them, scopes that are open further out under the same label
   };
   struct LivePart {
     uint32_t page;

@@ -169,6 +169,15 @@ TEST_F(DrainTest, AThreadThatEndsOpensAScopeThatSaysSoAndIsNoneThatItLeftOpen) {
   EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue("scopes_open_at_end"), 1);
 }
 
+TEST_F(DrainTest, ScopesOfOneNameThatAreOpenAtTheEndWereLeftAndAreUnbalanced) {
+  for (int turn = 0; turn < 5; ++turn) Begin("parse");
+  Begin("inference");
+  Finish();
+  const TraceFile trace(DatabasePath());
+  EXPECT_EQ(trace.LedgerValue("scopes_open_at_end"), 6);
+  EXPECT_EQ(trace.LedgerValue("unbalanced_scopes"), 4);
+}
+
 TEST_F(DrainTest, ScopesThatAreOpenAtTheEndAreCounted) {
   Begin("update");
   Begin("inference");
