@@ -125,8 +125,15 @@ void ThreadNamer::AddCall(const OpenScope& call, Place end) {
   const bool apart = std::exchange(apart_, false);
   // Behind another piece it is taken for a part of that one.
   const bool has_input = input_ && input_->depth == open_.size() && (pieces_.empty() || apart);
-  pieces_.push_back({has_input ? input_->begin : call.begin, call.begin, end, end, open_.size(),
-                     call.fact, call.label, false, apart});
+  Piece piece{has_input ? input_->begin : call.begin,
+              call.begin,
+              end,
+              end,
+              open_.size(),
+              call.fact,
+              call.label};
+  piece.apart = apart;
+  pieces_.push_back(piece);
   input_.reset();
 }
 
@@ -137,7 +144,15 @@ void ThreadNamer::NoteInput(const OpenScope& call, Place end) {
 
 void ThreadNamer::ExtendLastPiece(Fact fact, const OpenScope& call, Place end) {
   if (pieces_.empty() || apart_ || open_.size() != pieces_.back().depth) return;
+  if (pieces_.back().handed_over && fact != Fact::kFrameworkTransfer) {
+    const Piece& before = pieces_.back();
+    Piece rest{call.begin, call.begin, end, end, before.depth, before.fact, before.label};
+    rest.stored = before.stored;
+    rest.goes_on = true;
+    pieces_.push_back(rest);
+  }
   Piece& piece = pieces_.back();
+  piece.handed_over |= fact == Fact::kFrameworkTransfer;
   piece.stored |= fact == Fact::kFrameworkStore;
   piece.end = end;
   if (!piece.stored) {
@@ -193,17 +208,21 @@ void ThreadNamer::Decide(Fact next) {
     const LabelId name = NameOf(first, next, i < targets);
     const bool to_the_end = name == facts_.forward();
     size_t last = i;
-    while (next != Fact::kNone && last + 1 < pieces_.size() &&
-           (to_the_end || !pieces_[last].stored)) {
+    while (last + 1 < pieces_.size() && (to_the_end || !pieces_[last].stored)) {
       const Piece& piece = pieces_[last + 1];
+      if (to_the_end && pieces_[last].handed_over) break;
+      if (next == Fact::kNone && !piece.goes_on) break;
       if (piece.apart || piece.depth != first.depth ||
           NameOf(piece, next, last + 1 < targets) != name) {
         break;
       }
       ++last;
     }
-    Insert(name, name == facts_.inference() ? first.input : first.begin,
-           to_the_end ? pieces_[last].end : pieces_[last].end_at_store);
+    // What is computed to be handed over, behind what was handed over, is no part of a loss.
+    if (!to_the_end || !first.goes_on || !first.handed_over) {
+      Insert(name, name == facts_.inference() ? first.input : first.begin,
+             to_the_end ? pieces_[last].end : pieces_[last].end_at_store);
+    }
     i = last + 1;
   }
   if (next == Fact::kEnvironment) {

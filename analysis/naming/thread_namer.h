@@ -12,7 +12,9 @@
 //
 // Calls of one name in a row are one operation. It ends with the last call of the framework that
 // belongs to it: of a policy that is up to where its results are stored away (distribution, sample,
-// log-prob). Its input, and what hands the action over (.cpu(), .numpy()), are part of it too.
+// log-prob). Its input, and what hands the action over (.cpu(), .numpy()), are part of it too. What
+// the program does with a result that was handed to it, such as logging a loss, is no part of
+// `forward`.
 //
 // `rollout` begins with the first such question to the policy and ends with the last environment
 // step; `update` begins there. A thread that asks a policy and steps an environment in turns, with
@@ -78,7 +80,9 @@ class ThreadNamer {
     Fact fact = Fact::kNone;
     LabelId label{};
     bool stored = false;
-    bool apart = false;  // from the one before: an operation lies between them
+    bool handed_over = false;  // a result of it was handed to the program
+    bool goes_on = false;      // what the framework did after that for the piece before
+    bool apart = false;        // from the one before: an operation lies between them
   };
   // An interval of the thread at one depth.
   struct Stretch {

@@ -60,8 +60,8 @@ class Library:
         """Found out with the first module; why not is noted once."""
         if self._version is None:
             try:
-                version = self._find_version(module)
-                refused = not _versions.is_within(version, self._versions)
+                version = "" if self._versions == "any" else self._find_version(module)
+                refused = self._versions != "any" and not _versions.is_within(version, self._versions)
             except Exception:
                 self._refused, self._version = True, ""
                 raise

@@ -189,6 +189,11 @@ TEST(NameOperations, AValueThatEndsARolloutIsATargetOfTheUpdate) {
   EXPECT_EQ(Named("mc(EmcEmcscMcc/BOMcBO"), "iieiiett..fffboffbo rrrrrruuuuuuuuuuuuu");
 }
 
+TEST(NameOperations, WhatTheProgramDoesWithALossIsNoPartOfTheForwardPass) {
+  EXPECT_EQ(Named("E(EMctpctpMc/BO"), "eefff....ffbo .ruuuuuuuuuuu");
+  EXPECT_EQ(Named("E(EMctpcpc/BO"), "eefff.fffbo .ruuuuuuuuu");
+}
+
 TEST(NameOperations, OnlyWhatComesBeforeTheFirstCallWithGradientsIsATarget) {
   EXPECT_EQ(Named("E(ESmMmM/B"), "eestfffb .ruuuuuu");
   EXPECT_EQ(Named("mcBO"), "ffbo ....");

@@ -282,7 +282,8 @@ class HookFileTest(unittest.TestCase):
                 description = json.loads(path.read_text())
                 self.assertEqual(set(description) - {"distributions"},
                                  {"library", "versions", "hooks"})
-                _versions.is_within("1", description["versions"])
+                if description["versions"] != "any":
+                    _versions.is_within("1", description["versions"])
                 for hook in description["hooks"]:
                     self.assertLessEqual(set(hook), {
                         "module", "class", "names", "subclasses", "operation", "layer",
