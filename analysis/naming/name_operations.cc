@@ -67,4 +67,13 @@ void NameOperations(ProcessTrace* process) {
   }
 }
 
+bool HoldNamedEvents(ProcessTrace* process) {
+  const auto named = std::dynamic_pointer_cast<const NamedSource>(process->source);
+  if (named == nullptr) return false;
+  for (uint32_t thread = 0; thread < process->threads.size(); ++thread) {
+    TakeEvents(*named, thread, &process->threads[thread]);
+  }
+  return true;
+}
+
 }  // namespace gpubound

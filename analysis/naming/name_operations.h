@@ -15,6 +15,11 @@ namespace gpubound {
 // Afterwards its source, or the events in its vectors, have the operations.
 void NameOperations(ProcessTrace* process);
 
+// Copies the thread events of a process whose source has such operations into its vectors, 32 bytes
+// for each: for who takes them in any order, as queries do. False, and nothing is copied, of any
+// other process.
+bool HoldNamedEvents(ProcessTrace* process);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_NAMING_NAME_OPERATIONS_H_

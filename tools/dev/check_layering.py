@@ -48,7 +48,7 @@ ROOMS = {
     "analysis/output/text": MODEL,
     "analysis/output/check": ["proto", "analysis/base", "analysis/report", "analysis/output/text"],
     "analysis/output/page": SEGMENTS + ["analysis/processes", "analysis/report", "analysis/output/text"],
-    "analysis/output/tables": SEGMENTS + ["analysis/reader", "analysis/report", "analysis/correction"],
+    "analysis/output/tables": SEGMENTS + ["analysis/naming", "analysis/reader", "analysis/report", "analysis/correction"],
     "analysis/output/export": CORRECTION + ["analysis/correction", "analysis/output/text",
                                             "analysis/output/check", "analysis/output/page",
                                             "analysis/output/tables"],

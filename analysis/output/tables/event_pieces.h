@@ -8,7 +8,8 @@
 //   a query's range               |=======|                 reads B only
 //
 // Pieces of sound processes are the chunks of their segments, read and decoded one at a time; those
-// of processes that had to be loaded whole are slices of what is in memory. A chunk that turns out
+// of processes that had to be loaded whole are slices of what is in memory, as are thread events in
+// which operations were named (analysis/naming). A chunk that turns out
 // to be damaged is passed over and named in problems().
 //
 // Thread rule: one thread at a time.
@@ -58,6 +59,7 @@ class EventPieces {
 
   // In the order in which the thread made them; |thread| below ProcessTrace::threads.size().
   const std::vector<EventPiece>& OfThread(uint32_t thread) const { return by_thread_[thread]; }
+  size_t threads() const { return by_thread_.size(); }
   // In no particular order.
   const std::vector<EventPiece>& OfFamily(EventFamily family) const {
     return by_family_[static_cast<size_t>(family)];
@@ -70,8 +72,8 @@ class EventPieces {
   virtual bool Read(const EventPiece& piece, std::vector<Sync>* syncs) = 0;
   virtual bool Read(const EventPiece& piece, std::vector<DeviceWork>* work) = 0;
 
-  uint64_t pieces_read() const { return pieces_read_; }
-  const std::vector<std::string>& problems() const { return problems_; }
+  virtual uint64_t pieces_read() const { return pieces_read_; }
+  virtual const std::vector<std::string>& problems() const { return problems_; }
 
  protected:
   std::vector<std::vector<EventPiece>> by_thread_;
@@ -86,6 +88,10 @@ std::unique_ptr<EventPieces> PiecesOfSegments(const ProcessTrace& process,
 
 // Of a process that is in memory. |process| outlives the result.
 std::unique_ptr<EventPieces> PiecesInMemory(const ProcessTrace& process);
+
+// Thread events of the first, everything else of the second.
+std::unique_ptr<EventPieces> PiecesJoined(std::unique_ptr<EventPieces> threads,
+                                          std::unique_ptr<EventPieces> records);
 
 }  // namespace gpubound
 

@@ -11,6 +11,7 @@
 
 #include "analysis/base/folder_entries.h"
 #include "analysis/correction/run_report.h"
+#include "analysis/naming/name_operations.h"
 #include "analysis/reader/process_files.h"
 #include "analysis/reader/reader.h"
 #include "analysis/segments/run_sums.h"
@@ -33,6 +34,15 @@ std::map<ProcessIdentity, ProcessFiles> SegmentsIn(const std::string& folder) {
   return GroupByProcess(std::move(segments)).processes;
 }
 
+std::unique_ptr<EventPieces> PiecesOf(ProcessTrace* process,
+                                      std::map<ProcessIdentity, ProcessFiles>* files) {
+  if (process->source == nullptr) return PiecesInMemory(*process);
+  std::unique_ptr<EventPieces> pieces =
+      PiecesOfSegments(*process, std::move((*files)[process->identity].segments));
+  if (!HoldNamedEvents(process)) return pieces;
+  return PiecesJoined(PiecesInMemory(*process), std::move(pieces));
+}
+
 bool Failed(const ProcessTrace& process) {
   return process.source != nullptr && process.source->failed();
 }
@@ -51,10 +61,7 @@ Result<std::unique_ptr<TraceRun>> TraceRun::Open(const std::string& path) {
       new TraceRun(std::move(*run), error ? path : absolute.string()));
   auto segments = SegmentsIn(path);
   for (ProcessTrace& process : opened->run_.processes) {
-    opened->pieces_.push_back(
-        process.source == nullptr
-            ? PiecesInMemory(process)
-            : PiecesOfSegments(process, std::move(segments[process.identity].segments)));
+    opened->pieces_.push_back(PiecesOf(&process, &segments));
     EventPieces* const pieces = opened->pieces_.back().get();
     opened->correlated_.emplace_back(pieces, pieces, pieces, pieces);
     process.source.reset();  // its files are open a second time by now

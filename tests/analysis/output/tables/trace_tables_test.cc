@@ -87,6 +87,23 @@ class TraceTablesTest : public testing::Test {
   std::unique_ptr<SqlSession> session_;
 };
 
+TEST_F(TraceTablesTest, OperationsThatWereNamedFromFactsAreScopes) {
+  writer_.PutUsualRows();
+  writer_.Sql(
+      "insert into label (id, kind, layer, domain, text) values "
+      "(7, 2, 0, 'module with gradients', 'Policy'), (8, 1, 0, '', 'simulation')");
+  const LabelId policy{7};
+  const LabelId simulation{8};
+  writer_.Scopes(
+      {.thread = 1, .first_sequence = 0},
+      {Begin(policy, 100), End(policy, 200), Begin(simulation, 250), End(simulation, 300)});
+  EXPECT_THAT(Query("select name, begin_ns, end_ns - begin_ns from scope where kind = 'operation' "
+                    "order by begin_ns, end_ns desc"),
+              ElementsAre("rollout|100|200", "inference|100|100", "simulation|250|50"));
+  writer_.Work({.thread = 9, .first_sequence = 0}, {Kernel(400, 450, 1)});
+  EXPECT_THAT(Query("select count(*) from gpu"), ElementsAre("1"));
+}
+
 TEST_F(TraceTablesTest, AnEmptyRunHasEveryTable) {
   writer_.PutUsualRows();
   for (const TraceTable& table : AllTraceTables()) {
