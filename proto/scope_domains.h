@@ -22,7 +22,8 @@ inline constexpr char kThreadEndText[] = "thread ended";
 // Calls of modules by the class, while gradients are off and on.
 inline constexpr char kModuleDomain[] = "module";
 inline constexpr char kModuleWithGradientsDomain[] = "module with gradients";
-// Calls of a program's jitted functions, and waits for their results; those named as training steps.
+// Calls of a program's jitted functions, and waits for their results; those named as training
+// steps.
 inline constexpr char kJittedCallDomain[] = "jitted";
 inline constexpr char kJittedTrainingDomain[] = "jitted training step";
 // Of the operations `rollout` and `update`, as far as the program could tell where they begin.

@@ -85,6 +85,7 @@ FactTable::FactTable(ProcessTrace* process) {
   forward_ = OperationCalled("forward", process);
   target_ = OperationCalled("target", process);
   rollout_ = OperationCalled("rollout", process);
+  update_ = OperationCalled("update", process);
 }
 
 }  // namespace gpubound

@@ -63,6 +63,7 @@ class FactTable {
   LabelId forward() const { return forward_; }
   LabelId target() const { return target_; }
   LabelId rollout() const { return rollout_; }
+  LabelId update() const { return update_; }
 
  private:
   std::vector<Fact> facts_;         // by label
@@ -72,6 +73,7 @@ class FactTable {
   LabelId forward_{};
   LabelId target_{};
   LabelId rollout_{};
+  LabelId update_{};
   LabelId stage_rollout_{};
 };
 

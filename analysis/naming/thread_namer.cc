@@ -35,14 +35,18 @@ void ThreadNamer::Begin(const ThreadEvent& event) {
   if (fact == Fact::kStage) {
     HoldStage(event);
   } else {
-    if (outermost && fact >= Fact::kJittedTraining && fact <= Fact::kOptimizer) Decide(fact);
+    if (outermost && fact >= Fact::kJittedTraining && fact <= Fact::kOptimizer) {
+      if (fact >= Fact::kSample && open_operations_ == 0) NoteLearning();
+      Decide(fact);
+    }
     held_.reset();
   }
   if (fact == Fact::kWait && outermost) apart_ = true;
   if (fact == Fact::kOperation || fact == Fact::kStage) {
     apart_ = true;
-    if (open_operations_ == 0) EndActing();
+    if (open_operations_ == 0) EndInferredStages();
   }
+  if (fact == Fact::kEnvironment && outermost) EndLearning();
   if (IsOperation(fact)) {
     for (OpenScope& scope : open_) scope.has_operation |= scope.fact < Fact::kEnvironment;
     ++open_operations_;
@@ -66,12 +70,17 @@ void ThreadNamer::End(const ThreadEvent& event) {
   if (place != open_.size()) {  // others of it are still open: nothing lies well in it any more
     apart_ = crossed_ = true;
     environment_.reset();
-    EndActing();
+    EndInferredStages();
   }
   open_.erase(open_.begin() + static_cast<ptrdiff_t>(place - 1));
   if (IsOperation(scope.fact)) --open_operations_;
   if (scope.fact >= Fact::kCallOff && scope.fact <= Fact::kOptimizer) --open_facts_;
   if (acting_ && open_.size() < acting_->depth) EndActing();
+  if (learning_ && open_.size() < learning_->depth) EndLearning();
+  if (collected_ && open_.size() < collected_->depth) {  // with what the rollout was a part of
+    collected_->end = {next_ + 1, event.time_ns};
+    collected_->depth = open_.size();
+  }
   if (input_ && open_.size() < input_->depth) input_.reset();
   if (!pieces_.empty() && open_.size() < pieces_.back().depth) apart_ = crossed_ = true;
   if (IsOutermostFact()) EndScope(scope, {next_ + 1, event.time_ns});
@@ -101,6 +110,10 @@ void ThreadNamer::EndScope(const OpenScope& scope, Place end) {
     case Fact::kOptimizer:
       has_gradients_ = true;
       if (open_operations_ == 0) EndActing();
+      if (learning_ && open_.size() == learning_->depth) learning_->end = end, learned_ = true;
+      break;
+    case Fact::kOperation:
+      if (scope.label == facts_.rollout()) collected_ = Stretch{scope.begin, end, open_.size()};
       break;
     case Fact::kFrameworkCall:
     case Fact::kFrameworkStore:
@@ -258,23 +271,35 @@ void ThreadNamer::NotePolicyAsked(Place begin, size_t depth) {
   if (!acting_) acting_ = Stretch{begin, begin, depth};
 }
 
+void ThreadNamer::NoteLearning() {
+  if (!collected_ || collected_->depth != open_.size()) return;
+  learning_ = Stretch{collected_->end, collected_->end, open_.size()};
+  collected_.reset();
+}
+
 void ThreadNamer::EndActing() {
-  if (acting_ && acted_) {
-    const Stretch& acting = *acting_;
-    edits_.push_back({acting.begin.before,
-                      {acting.begin.time_ns, 0, facts_.rollout(), SlotKind::kBegin},
-                      NamingEdit::Rank::kStage});
-    Insert(facts_.rollout(), acting.begin, acting.end);
-    edits_.erase(edits_.end() - 2);  // its begin lies around that of what it begins with
-  }
+  if (acting_ && acted_) InsertStage(facts_.rollout(), *acting_);
   acting_.reset();
   acted_ = false;
 }
 
+void ThreadNamer::EndLearning() {
+  if (learning_ && learned_) InsertStage(facts_.update(), *learning_);
+  learning_.reset();
+  learned_ = false;
+}
+
+// Its begin lies around that of what it begins with.
+void ThreadNamer::InsertStage(LabelId label, const Stretch& stage) {
+  Insert(label, stage.begin, stage.end);
+  edits_[edits_.size() - 2].rank = NamingEdit::Rank::kStage;
+}
+
 void ThreadNamer::Resync(std::span<const LabelId> open) {
   Decide(Fact::kNone);
-  EndActing();
+  EndInferredStages();
   held_.reset();
+  collected_.reset();
   environment_.reset();
   input_.reset();
   open_.clear();
@@ -292,7 +317,7 @@ std::vector<NamingEdit> ThreadNamer::Finish(bool any_gradients) {
   elsewhere_ = any_gradients && !has_gradients_;
   held_.reset();
   Decide(Fact::kNone);
-  EndActing();
+  EndInferredStages();
   std::stable_sort(edits_.begin(), edits_.end(), [](const NamingEdit& a, const NamingEdit& b) {
     return std::pair(a.before, a.rank) < std::pair(b.before, b.rank);
   });

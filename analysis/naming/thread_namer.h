@@ -18,7 +18,8 @@
 //
 // `rollout` begins with the first such question to the policy and ends with the last environment
 // step; `update` begins there. A thread that asks a policy and steps an environment in turns, with
-// no operation open around it, is in `rollout` though it never learns.
+// no operation open around it, is in `rollout` though it never learns. Behind a `rollout` of a
+// framework that has no name for the update, what is learned with no operation around it is one.
 //
 // What it decides is edits of the thread's events: scopes that are to be inserted, events of stages
 // that are moved. One object, one thread's events in order.
@@ -112,7 +113,11 @@ class ThreadNamer {
   void Insert(LabelId label, Place begin, Place end);
   void NotePolicyAsked(Place begin, size_t depth);
   void NoteEnvironment(Place end, size_t depth);
+  void NoteLearning();
   void EndActing();
+  void EndLearning();
+  void EndInferredStages() { EndActing(), EndLearning(); }
+  void InsertStage(LabelId label, const Stretch& stage);
   bool IsOutermostFact() const { return open_facts_ == 0; }
 
   const FactTable& facts_;
@@ -132,8 +137,11 @@ class ThreadNamer {
   std::optional<HeldStages> held_;
   // Where the last environment step ended that a stage may end with.
   std::optional<Stretch> environment_;
-  std::optional<Stretch> acting_;  // a rollout of a thread that no stage knows
-  bool acted_ = false;             // ... in which an environment was stepped
+  std::optional<Stretch> acting_;     // a rollout of a thread that no stage knows
+  bool acted_ = false;                // ... in which an environment was stepped
+  std::optional<Stretch> learning_;   // an update of a thread that no stage knows
+  bool learned_ = false;              // ... in which gradients were computed or applied
+  std::optional<Stretch> collected_;  // a framework's rollout, after which nothing was learned yet
 };
 
 }  // namespace gpubound

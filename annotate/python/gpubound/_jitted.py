@@ -39,7 +39,9 @@ def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
             function = function.func
         name = str(getattr(function, "__name__", type(function).__name__))
         counted = _core.wrap(jitted, _api.layer(hook["layer"], name).label, binds_to_instances(jitted))
-        if str(getattr(function, "__module__", "")).partition(".")[0] in foreign:
+        # A method is the program's where the class of its object is: `jax.jit(network.apply)`.
+        owner = getattr(function, "__self__", None)
+        if str(getattr(function if owner is None else type(owner), "__module__", "")).partition(".")[0] in foreign:
             return counted
         return _as_operation(counted, name, _is_turn(name, turns))
 

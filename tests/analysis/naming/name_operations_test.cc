@@ -6,6 +6,7 @@
 //   c s t  a call of the framework, one that stores a result, one that hands it over
 //   a v    one that makes a tensor of what the program has, or changes how it lies
 //   p w    Python for as long, a wait                < >  an operation of the program's own
+//   [ ]    a rollout of a framework
 //   ( / \  the loop's hook sees a rollout begin, an update after it, a rollout after that
 // and what is made of them, a character for each but the last five: the operation that owns its
 // time, and the stage that encloses it, by their first letters ('.': none).
@@ -24,7 +25,7 @@ namespace gpubound {
 namespace {
 
 constexpr int64_t kLength = 10;
-constexpr std::string_view kMarks = "<>(/\\";
+constexpr std::string_view kMarks = "<>[](/\\";
 
 class Program {
  public:
@@ -39,6 +40,7 @@ class Program {
     Name('B', LabelKind::kOperation, "", "backpropagation");
     Name('O', LabelKind::kOperation, "", "optimizer");
     Name('<', LabelKind::kOperation, "", "user");
+    Name('[', LabelKind::kOperation, "", "rollout");
     Name('(', LabelKind::kOperation, kStageDomain, "rollout");
     Name('/', LabelKind::kOperation, kStageDomain, "update");
     Name('c', LabelKind::kLayer, "", "torch.add");
@@ -93,6 +95,10 @@ class Program {
         return Put(SlotKind::kBegin, labels_['<']);
       case '>':
         return Put(SlotKind::kEnd, labels_['<']);
+      case '[':
+        return Put(SlotKind::kBegin, labels_['[']);
+      case ']':
+        return Put(SlotKind::kEnd, labels_['[']);
       case '(':
         in_rollout_ = true;
         return Put(SlotKind::kBegin, labels_['(']);
@@ -210,6 +216,11 @@ TEST(NameOperations, AJittedFunctionKeepsItsNameUnlessAnEnvironmentFollows) {
 
 TEST(NameOperations, AnActorThatNeverLearnsIsInRolloutFromItsFirstQuestionToItsLastStep) {
   EXPECT_EQ(Named("ppmcEpmcEpp"), "..iie.iie.. ..rrrrrrr..");
+}
+
+TEST(NameOperations, WhatIsLearnedAfterAFrameworksRolloutIsAnUpdate) {
+  EXPECT_EQ(Named("[mE]pSMBOp[mE]pMBOp"), "ie.sfbo.ie.fbo. rruuuuu.rruuuu.");
+  EXPECT_EQ(Named("<[mE]p>pMBO"), "ieu.fbo rr.uuuu");
 }
 
 TEST(NameOperations, AServerOfAPolicyIsInference) {
