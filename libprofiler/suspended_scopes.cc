@@ -4,10 +4,11 @@
 // what it had. A thread falls behind at its first scope then, and catches up at its first event
 // after.
 //
-//   trace:   [train [rollout                     ]rollout [update    the end and the begin that
-//   were stack:   [train [rollout ]rollout [update             ^ caught up  missed, at the first
-//   event's time
+//   stack:   [train [rollout ]rollout [update
 //                            ^ fell behind
+//   trace:   [train [rollout                     ]rollout [update    the end and the begin that
+//                                                ^ caught up         were missed, at the time of
+//                                                                    the first event
 //
 // Runs on the owning thread. A part of ThreadBuffer.
 #include <algorithm>

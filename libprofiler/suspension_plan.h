@@ -6,8 +6,8 @@
 // begins by looking at the one before it.
 //
 //   stretch 1      stretch 2            stretch 3
-//   |  learns  |......S...........|...............S..|     S: suspended, never the first nor the
-//   last
+//   |  learns  |......S...........|...............S..|     S: suspended, never the first nor
+//                                                          the last
 //
 // Decides and nothing more: virtual time, no clock, no lock. One object, one caller.
 #ifndef GPUBOUND_LIBPROFILER_SUSPENSION_PLAN_H_

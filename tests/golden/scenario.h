@@ -28,10 +28,11 @@
 //                                    it has the devices of the first one. The first is pid 100
 //   @10 NAME begin wait 101          a recorded wait for another process; also: end wait 101;
 //                                    wait 101 102: for any of several
-//   @10 NAME begin wait-on socket:[1]  a wait on a channel (analysis/reader/wait_channels.h); also:
-//   end holder 101 socket:[2]            process 101 uses this end of a channel ends socket:[1]
-//   socket:[2]       the two ends of a socket pair unused operation WHAT            a name that no
-//   event uses, as a fork child has of its parent
+//   @10 NAME begin wait-on socket:[1]  a wait on a channel (analysis/reader/wait_channels.h);
+//                                    also: end
+//   holder 101 socket:[2]            process 101 uses this end of a channel
+//   ends socket:[1] socket:[2]       the two ends of a socket pair
+//   unused operation WHAT            a name that no event uses, as a fork child has of its parent
 //   @10 NAME step 7                  iteration 7 ends; begin: the first begins, of an importer
 //   @10 NAME suspend                 scopes are not recorded from here on; also: go-on
 //   @10 NAME ends                    the thread does

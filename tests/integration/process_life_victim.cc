@@ -10,13 +10,14 @@
 //   main-first      pthread_exit in main, while a thread initialises CUDA and annotates
 //   busy-thread     from main, while a detached thread launches on and on
 //   _exit           _exit(3)
-//   abort, term     by that signal
+//   abort, term     by that signal; crash: by SIGSEGV
 //   short-threads   N threads, one after the other, of one iteration each
 //   fork            then forks; the child annotates and leaves CUDA alone, the parent goes on
-//   training exec            then executes itself in place, with `return` daemon          forks
-//   twice and leaves its session first; the daemon trains unload          loads
-//   $GPUBOUND_TEST_NVTX_MODULE, opens an NVTX range in it and unloads it, before
-//                   each iteration
+//                   training
+//   exec            then executes itself in place, with `return`
+//   daemon          forks twice and leaves its session first; the daemon trains
+//   unload          loads $GPUBOUND_TEST_NVTX_MODULE, opens an NVTX range in it and unloads it,
+//                   before each iteration
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/wait.h>

@@ -14,8 +14,9 @@ namespace gpubound {
 // long.html     three hours, with kernels of 2 ns in the middle
 // deep.html     80 scopes, each in the one before
 // rows.html     100 operations, each with a launch and a kernel, in iterations, beside a lane of
-// 100 classes.html  a collective beside computation, and a copy shared.html   a GPU that was idle
-// for reasons that its main process does not know
+//               100
+// classes.html  a collective beside computation, and a copy
+// shared.html   a GPU that was idle for reasons that its main process does not know
 bool WriteOddPages(const std::string& folder);
 
 }  // namespace gpubound
