@@ -4,7 +4,9 @@
 
 Commands of the system are replaced by stand-ins in a folder of their own, which is all of PATH.
 """
+import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -125,6 +127,20 @@ class Setup(unittest.TestCase):
         status, _, err = self.setup_script("make_venv")
         self.assertEqual(status, 1)
         self.assertIn("install python3-venv (Debian) and run again", err)
+
+
+class Presets(unittest.TestCase):
+    def test_a_preset_leaves_out_the_labels_that_tools_test_does(self):
+        presets = json.loads((SOURCE / "CMakePresets.json").read_text())["testPresets"]
+        left_out = {preset["name"]: preset["filter"]["exclude"]["label"]
+                    for preset in presets if "filter" in preset}
+        suites = re.findall(r"suite \w+ '([^']+)'(?: --preset (\w+))?\n", (SOURCE / "tools/test").read_text())
+        self.assertEqual([preset for _, preset in suites], ["asan", "tsan", "clang", "", ""])
+        for labels, preset in suites:
+            if preset:
+                self.assertEqual(left_out[preset], labels, preset)
+        default = suites[-1][0]
+        self.assertEqual((left_out["release"], left_out["debug"]), (default, default))
 
 
 if __name__ == "__main__":
