@@ -77,10 +77,11 @@ void NoteMissingRecord(const RunFiles& files, Run* run) {
                           "recorded. Copy it from where the run was recorded.");
 }
 
-// What could not be recorded may have done anything.
+// What could not be recorded may have done anything. Of one whose files are there they say it.
 void NoteUnrecorded(const RunFiles& files, Run* run) {
-  run->Count(LedgerCounter::processes_unrecorded) += files.unrecorded.size();
   for (const auto& [identity, why] : files.unrecorded) {
+    if (files.grouped.processes.contains(identity)) continue;
+    ++run->Count(LedgerCounter::processes_unrecorded);
     run->lost.push_back(identity);
     if (run->problems.size() > kMostNotes) continue;
     run->problems.push_back(identity.host + " pid " + std::to_string(identity.pid) +

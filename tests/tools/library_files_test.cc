@@ -60,6 +60,7 @@ TEST_F(LibraryFilesTest, ThePythonHookBelongsToTheLibrariesBesideIt) {
 }
 
 TEST_F(LibraryFilesTest, ExtensionsOfThePackageAreListedByName) {
+  std::filesystem::create_directories(temporary_.File("build/python/gpubound"));
   for (const char* name : {"_core.cpython-39-x.so", "_core.abi3.so", "_core.pyi", "_api.py"}) {
     temporary_.Write(std::string("build/python/gpubound/") + name, "");
   }

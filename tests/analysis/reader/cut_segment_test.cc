@@ -316,7 +316,7 @@ TEST_F(CutSegmentTest, ASegmentThatWasNeverWrittenSaysSo) {
     for (const char* table :
          {"meta", "label", "thread", "device", "context", "stream", "work", "graph_node",
           "utilization", "device_client", "process_tree", "counter_sample", "clock", "ledger",
-          "unknown", "note", "config", "chunk"}) {
+          "unknown", "note", "config", "row_count", "chunk"}) {
       drop += std::string("DROP TABLE ") + table + ";";
     }
     writer.Sql(drop);
