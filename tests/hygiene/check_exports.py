@@ -86,6 +86,7 @@ def main():
     parser.add_argument("--may-export", nargs="+", default=[])
     parser.add_argument("--needed", nargs="+", required=True)
     parser.add_argument("--may-need", nargs="+", default=[])
+    parser.add_argument("--weak", nargs="+", default=[])
     parser.add_argument("--max-bytes", type=int)
     options = parser.parse_args()
     found = list(deviations(options))
