@@ -115,7 +115,7 @@ TEST_F(MountedFolder, ADiskThatFillsUpBesideAMappingIsWhatTheVerdictNames) {
 
 TEST_F(MountedFolder, AKilledRunWithoutRoomForItsMappingIsIncomplete) {
   const Outcome outcome =
-      WithDisk("size=12m",
+      WithDisk("size=2m",
                "\"$GPUBOUND\" run -q -o \"$DISK/x\" -- \"$VICTIM\" die 5 > /dev/null 2>&1\n"
                "\"$GPUBOUND\" report \"$DISK/x\" --json");
   ExpectVerdict(outcome, "incomplete: Processes that ended without");
