@@ -5,6 +5,7 @@
 #include "libprofiler/api_table.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <exception>
@@ -75,6 +76,11 @@ uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) noexcept {
   return depth;
 }
 
+// A fork child goes on in its parent's phase.
+std::atomic<uint32_t> g_phase{0};
+
+uint32_t CurrentPhase() noexcept { return g_phase.load(std::memory_order_relaxed); }
+
 uint32_t HasEnded() noexcept { return RecordingIsOver() ? 1 : 0; }
 
 // Whether scopes are recorded again, because the iteration has lasted too long.
@@ -122,6 +128,7 @@ struct Entries {
 
   static void Phase(uint32_t label) noexcept {
     t_thread_buffer->Emit(SlotKind::kPhase, ToLabel(label), Now());
+    g_phase.store(label, std::memory_order_relaxed);
     if (Collector* collector = CurrentCollector()) collector->OnPhase(ToLabel(label));
   }
   static void Step(uint64_t iteration) noexcept {
@@ -196,7 +203,8 @@ struct Entries {
                                                 &HasEnded,
                                                 &Wake,
                                                 &Woken,
-                                                &Found};
+                                                &Found,
+                                                &CurrentPhase};
 
   static void Route(ScopeRoute route) noexcept {
     using Entry = void (*)(uint32_t) noexcept;

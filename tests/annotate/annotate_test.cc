@@ -115,8 +115,27 @@ TEST_F(AnnotateTest, Cpp17WithoutExceptionsHasTheSameMacros) {
 TEST_F(AnnotateTest, ObjectsTakeNamesKnownAtRunTime) {
   Cpp17UsesEveryClass("named");
   EXPECT_THAT(Calls(), ElementsAre("begin operation named", "begin annotation named", "hand over",
-                                   "adopt 77", "phase named", "counter named 2.5", "drop 77",
+                                   "adopt 77", "phase named", "phase scoped", "counter named 2.5",
+                                   "phase named", "drop 77",
                                    "end annotation named", "end operation named"));
+}
+
+TEST_F(AnnotateTest, TheEndOfAScopedPhaseRestoresThePhaseBefore) {
+  const ScopedPhase training("training");
+  const ScopedPhase first(nullptr);
+  { const ScopedPhase evaluation(std::string("evaluation")); }
+  EXPECT_THAT(Calls(), ElementsAre("phase training", "phase ", "phase evaluation", "phase "));
+}
+
+TEST_F(AnnotateTest, TheEndOfTheFirstScopedPhaseLeavesNoPhase) {
+  { const ScopedPhase phase("rollout"); }
+  EXPECT_THAT(Calls(), ElementsAre("phase rollout", "phase (no phase)"));
+}
+
+TEST_F(AnnotateTest, AScopedPhaseOfAnOlderCollectorHoldsUntilTheNext) {
+  FakeCollector::SetTableSize(offsetof(gpubound_api, current_phase));
+  { const ScopedPhase phase("rollout"); }
+  EXPECT_THAT(Calls(), ElementsAre("phase rollout"));
 }
 
 TEST_F(AnnotateTest, ANameSeenBeforeIsNotAskedForAgain) {

@@ -28,5 +28,6 @@ void Cpp17UsesEveryClass(const char* name) {
   const gpubound::Annotation annotation(name);
   const gpubound::AdoptedOperation adopted(gpubound_hand_over());
   gpubound::Phase(name);
+  const gpubound::ScopedPhase phase("scoped");
   gpubound::Counter(name, 2.5);
 }

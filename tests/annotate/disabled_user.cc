@@ -17,6 +17,7 @@ int DisabledCppUsesEverything() {
   const gpubound::Annotation annotation("off");
   const gpubound::AdoptedOperation adopted(gpubound_hand_over());
   gpubound::Phase("off");
+  const gpubound::ScopedPhase phase("off");
   gpubound::Counter("off", ++evaluated);
   GPUBOUND_COUNTER("off", ++evaluated);
   GPUBOUND_STEP(++evaluated);

@@ -25,6 +25,7 @@ struct State {
 };
 
 std::atomic<uint32_t> g_ended{0};
+std::atomic<uint32_t> g_phase{0};
 
 State& Fake() {
   static State* state = new State;  // outlives threads and static destructors
@@ -107,7 +108,10 @@ constexpr gpubound_api kWholeTable = {
       const auto innermost = std::find(t_open.rbegin(), t_open.rend(), label);
       if (innermost != t_open.rend()) t_open.erase(std::next(innermost).base());
     },
-    [](uint32_t label) { Note("", label); },
+    [](uint32_t label) {
+      Note("", label);
+      g_phase = label;
+    },
     [](uint64_t iteration) { Note("step " + std::to_string(iteration)); },
     [](uint32_t label, double value) { Note("", label, Number(value)); },
     []() {
@@ -127,6 +131,7 @@ constexpr gpubound_api kWholeTable = {
     [](uint64_t what) { Note("wake " + std::to_string(what)); },
     [](uint64_t what) { Note("woken " + std::to_string(what)); },
     [](uint64_t what) { Note("found " + std::to_string(what)); },
+    []() { return g_phase.load(); },
 };
 
 gpubound_api g_table = kWholeTable;
@@ -141,6 +146,7 @@ void FakeCollector::Reset() {
   fake.label_requests = 0;
   fake.withdrawn = false;
   g_table = kWholeTable;
+  g_phase = 0;
 }
 
 void FakeCollector::Withdraw() { Fake().withdrawn = true; }

@@ -8,7 +8,8 @@
  *   GPUBOUND_LAYER(simulator);           the rest of the block executes this layer:
  *                                        python, wait, native, simulator or backend
  *   GPUBOUND_ANNOTATION("rollout 7");    a detail inside the current operation
- *   GPUBOUND_PHASE("self-play");         from here on, process-wide, until the next phase
+ *   GPUBOUND_PHASE("self-play");         from here on, process-wide, until the next phase (for the
+ *                                        rest of the block: gpubound::ScopedPhase of scope.hpp)
  *   GPUBOUND_STEP(n);                    iteration number n of the training loop ends here
  *   GPUBOUND_COUNTER("env_steps", n);    the value of a counter, now
  *

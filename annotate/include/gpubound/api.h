@@ -101,6 +101,9 @@ struct gpubound_api {
   void (*woken)(uint64_t what);
   /* A thread that comes for `what` has it: whether it had to wait is told by `woken`, if at all. */
   void (*found)(uint64_t what);
+
+  /* The label of the phase that holds, as the last `phase` gave it; 0 before the first. */
+  uint32_t (*current_phase)(void);
 };
 
 /* A `what` that is a time, GPUBOUND_AT_TIME | ns of CLOCK_MONOTONIC: `wake` when a thread sets it,

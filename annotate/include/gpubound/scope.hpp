@@ -113,6 +113,26 @@ GPUBOUND_SCOPE_VISIBILITY_ inline void Phase(const char* name) noexcept {
   Phase(detail::NameOf(name));
 }
 
+// The whole process is in the phase |name| for the rest of the block, then in the one before again:
+//
+//   const gpubound::ScopedPhase phase("evaluation");
+//
+// Any thread; where two threads use it at the same time, the last one to end restores what it found.
+class GPUBOUND_SCOPE_VISIBILITY_ ScopedPhase {
+ public:
+  [[nodiscard]] explicit ScopedPhase(std::string_view name) noexcept
+      : before_(gpubound_enter_phase_(
+            gpubound_name_label_(GPUBOUND_LABEL_PHASE, name.data(), name.size()))) {}
+  [[nodiscard]] explicit ScopedPhase(const char* name) noexcept
+      : ScopedPhase(detail::NameOf(name)) {}
+  ~ScopedPhase() { gpubound_phase_label_(before_); }
+  ScopedPhase(const ScopedPhase&) = delete;
+  ScopedPhase& operator=(const ScopedPhase&) = delete;
+
+ private:
+  const uint32_t before_;
+};
+
 // As gpubound_counter.
 GPUBOUND_SCOPE_VISIBILITY_ inline void Counter(std::string_view name, double value) noexcept {
   const uint32_t label = gpubound_name_label_(GPUBOUND_LABEL_COUNTER, name.data(), name.size());

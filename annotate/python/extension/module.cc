@@ -180,9 +180,19 @@ PyObject* Watched(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return PyBool_FromLong(WatchSubscripts(arguments[0], read, change) ? 1 : 0);
 }
 
+// phase(name) -> label of the phase before, 0 for none
 PyObject* Phase(PyObject*, PyObject* name) {
   uint32_t label = 0;
   if (!ReadLabel(GPUBOUND_LABEL_PHASE, name, &label)) return nullptr;
+  const uint32_t before = g_table.current_phase();
+  g_table.phase(label);
+  return PyLong_FromUnsignedLong(before);
+}
+
+// resume_phase(label), which phase() returned and is not 0
+PyObject* ResumePhase(PyObject*, PyObject* argument) {
+  uint32_t label = 0;
+  if (!ReadNumber(argument, &label)) return nullptr;
   g_table.phase(label);
   Py_RETURN_NONE;
 }
@@ -322,6 +332,7 @@ PyMethodDef functions[] = {
     {"watch_subscripts", AsMethod(Watched), METH_FASTCALL, nullptr},
     {"leave_subscripts", LeaveSubscripts, METH_O, nullptr},
     {"phase", Phase, METH_O, nullptr},
+    {"resume_phase", ResumePhase, METH_O, nullptr},
     {"step", Step, METH_O, nullptr},
     {"at_end", AtEnd, METH_O, nullptr},
     {"counter", AsMethod(Counter), METH_FASTCALL, nullptr},

@@ -3,12 +3,15 @@
 arguments are still checked, where no collector runs."""
 import json
 import operator
+from types import MappingProxyType
 from typing import Any, Callable, Mapping, Optional, SupportsIndex
 
 from gpubound import _core
 
 # Values of gpubound_layer in gpubound/api.h.
 LAYERS = {"python": 1, "wait": 2, "native": 3, "simulator": 4, "backend": 5}
+
+_NO_PHASE = "(no phase)"  # as reports call the time before the first
 
 _NUMBERS = 2**64  # of iterations, as the C table takes them
 _steps_by_program = False
@@ -38,12 +41,29 @@ def layer_number(name: str) -> int:
     return number
 
 
-def phase(name: str, /) -> None:
-    """Begins a phase of the whole process: warmup, self-play, update... It holds until the next.
+class phase:  # a function to its users
+    """Begins a phase of the whole process: warmup, self-play, update...
 
-    Raises TypeError if the name is not a str.
+    As a statement, `gpubound.phase("warmup")`, it holds until the next phase; in
+    `with gpubound.phase("evaluation"):` until the end of the block, where the phase from before begins
+    again. `gpubound.phase(None)` ends the phase: time after it is "(no phase)", as before the first.
+
+    Raises TypeError if the name is neither a str nor None.
     """
-    _core.phase(name)
+
+    __slots__ = ("_before",)
+
+    def __init__(self, name: Optional[str], /) -> None:
+        self._before = _core.phase(_NO_PHASE if name is None else name)
+
+    def __enter__(self) -> "phase":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._before == 0:
+            _core.phase(_NO_PHASE)
+        else:
+            _core.resume_phase(self._before)
 
 
 def step(iteration: Optional[SupportsIndex] = None, /, **counters: float) -> None:
@@ -93,8 +113,9 @@ def progress(done: float, total: float, /) -> None:
     _core.counter("progress_total", total)
 
 
-def metadata(values: Mapping[str, Any], /) -> None:
-    """Notes facts about the run (algorithm, environment, seed) that its report shall show.
+def metadata(values: Mapping[str, Any] = MappingProxyType({}), /, **more: Any) -> None:
+    """Notes facts about the run (algorithm, environment, seed) that its report shall show, as a mapping,
+    as keywords or as both: `gpubound.metadata(vars(args), algorithm="PPO")`.
 
     Values are written as JSON; what JSON cannot express (an object, a tuple as a key, a dict that
     holds itself), as its repr(), and what has none, as the name of its type. At most 1000 notes are
@@ -105,7 +126,7 @@ def metadata(values: Mapping[str, Any], /) -> None:
     if not hasattr(values, "items"):
         raise TypeError(f"metadata() takes a mapping, not {type(values).__name__} "
                         "(vars(), say, makes one of it)")
-    for key, value in values.items():
+    for key, value in [*values.items(), *more.items()]:
         name = json.dumps(_text_of(key, str))[1:-1]
         _core.ledger("", 0, f"metadata {name} = {_json_of(value)}")
 

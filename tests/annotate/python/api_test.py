@@ -25,6 +25,27 @@ class EventTest(RecordedTest):
         with self.assertRaisesRegex(TypeError, "must be a str"):
             gpubound.phase(b"warmup")
 
+    def test_a_phase_in_a_with_statement_ends_with_it(self):
+        gpubound.phase("training")
+        with gpubound.phase("evaluation"):
+            with gpubound.phase("rendering"):
+                pass
+        self.assert_recorded("phase training", "phase evaluation", "phase rendering",
+                             "phase evaluation", "phase training")
+
+    def test_a_first_phase_that_ends_leaves_none(self):
+        gpubound.phase(None)
+        with self.assertRaises(KeyError):
+            with gpubound.phase("rollout"):
+                raise KeyError("of the program")
+        self.assert_recorded("phase (no phase)", "phase rollout", "phase (no phase)")
+
+    def test_a_phase_begun_inside_a_with_statement_ends_with_it(self):
+        gpubound.phase("training")
+        with gpubound.phase("evaluation"):
+            gpubound.phase("rendering")
+        self.assert_recorded("phase training", "phase evaluation", "phase rendering", "phase training")
+
     def test_steps_are_counted_from_the_last_number_given(self):
         gpubound.step(7)
         gpubound.step()
@@ -86,6 +107,13 @@ class EventTest(RecordedTest):
                              "ledger - 0 metadata layers = [64, 64]",
                              "ledger - 0 metadata type = \"<class 'int'>\"",
                              "ledger - 0 metadata a\\nb = null")
+
+    def test_metadata_has_keywords_beside_the_mapping(self):
+        gpubound.metadata({"algorithm": "PPO", "seed": 0}, seed=1, values=None)
+        gpubound.metadata(algorithm="DQN")
+        self.assert_recorded("ledger - 0 metadata algorithm = \"PPO\"", "ledger - 0 metadata seed = 0",
+                             "ledger - 0 metadata seed = 1", "ledger - 0 metadata values = null",
+                             "ledger - 0 metadata algorithm = \"DQN\"")
 
     def test_metadata_that_json_cannot_express_is_noted_as_python_writes_it(self):
         circle = {}

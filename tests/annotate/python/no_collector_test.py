@@ -46,10 +46,12 @@ class NoCollectorTest(unittest.TestCase):
 
     def test_events_go_nowhere(self):
         gpubound.phase("warmup")
+        with gpubound.phase("rollout"):
+            pass
         gpubound.step(env_steps=3)
         gpubound.counter("loss", 1.0)
         gpubound.progress(1, 2)
-        gpubound.metadata({"algorithm": "PPO", "shapes": {(1, 2): 3}})
+        gpubound.metadata({"algorithm": "PPO", "shapes": {(1, 2): 3}}, seed=1)
         gpubound.pause()
         gpubound.resume()
         with gpubound.adopt(gpubound.hand_over()):

@@ -54,6 +54,9 @@ GPUBOUND_DISABLED_ uint32_t gpubound_name_label_(uint32_t kind, const char* text
   return 0;
 }
 GPUBOUND_DISABLED_ void gpubound_phase_label_(uint32_t label) GPUBOUND_NOEXCEPT_ { (void)label; }
+GPUBOUND_DISABLED_ uint32_t gpubound_enter_phase_(uint32_t label) GPUBOUND_NOEXCEPT_ {
+  return label;
+}
 GPUBOUND_DISABLED_ void gpubound_counter_label_(uint32_t label, double value) GPUBOUND_NOEXCEPT_ {
   (void)label;
   (void)value;

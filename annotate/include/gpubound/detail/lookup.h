@@ -217,6 +217,20 @@ GPUBOUND_INLINE_ void gpubound_phase_label_(uint32_t label) GPUBOUND_NOEXCEPT_ {
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, phase)) table->phase(label);
 }
 
+/* Begins the phase of the label and returns what gpubound_phase_label_ restores the one before with;
+ * 0 where there is nobody to record, or a collector that is too old to know it. The name is that of
+ * reports for time before the first phase. */
+GPUBOUND_INLINE_ uint32_t gpubound_enter_phase_(uint32_t label) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = label == 0 ? GPUBOUND_NULL_ : gpubound_table_();
+  uint32_t before = 0;
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, current_phase)) {
+    before = table->current_phase();
+    if (before == 0) before = gpubound_text_label_(GPUBOUND_LABEL_PHASE, "(no phase)");
+  }
+  gpubound_phase_label_(label);
+  return before;
+}
+
 GPUBOUND_INLINE_ void gpubound_counter_label_(uint32_t label, double value) GPUBOUND_NOEXCEPT_ {
   const struct gpubound_api* table = label == 0 ? GPUBOUND_NULL_ : gpubound_table_();
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, counter)) table->counter(label, value);
