@@ -120,6 +120,21 @@ TEST_F(CheckCommand, TheRunMayStandBehindTheRequirements) {
   EXPECT_THAT(two.err, HasSubstr("'wall<2s' is one argument too many"));
 }
 
+TEST_F(CheckCommand, AFigureThatLacksItsGroupGetsTheWholeName) {
+  for (const auto& [wrong, right] : {std::pair{"iterations>100", "iteration.count"},
+                                     {"median<1s", "iteration.median"},
+                                     {"cpu_only<1s", "OPERATION.cpu_only"},
+                                     {"count>3", "OPERATION.count"},
+                                     {"gpu_sum<1s", "OPERATION.gpu_sum"},
+                                     {"chunks_corrupt==0", "ledger.chunks_corrupt"},
+                                     {"gpu_bussy>1%", "gpu_busy"}}) {
+    const Captured captured = Check({"--require", wrong});
+    EXPECT_EQ(captured.status, kExitWrongUse);
+    EXPECT_THAT(captured.err, HasSubstr(std::string(" Did you mean '") + right + "'?")) << wrong;
+  }
+  EXPECT_THAT(Require("iterations.count>100").out, HasSubstr("Did you mean 'iteration'?"));
+}
+
 TEST_F(CheckCommand, AMistypedOperationGetsASuggestion) {
   EXPECT_THAT(Require("cat.wall<=1s").out, HasSubstr("'cat'. Did you mean 'act'?\n"));
 }

@@ -55,8 +55,9 @@ struct CheckArguments {
   bool force = false;
 };
 
-std::string DidYouMean(const std::string& word, const std::vector<std::string>& known) {
-  const std::string closest = ClosestName(word, known);
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& known,
+                       const std::string& meant = "") {
+  const std::string closest = meant.empty() ? ClosestName(word, known) : meant;
   return closest.empty() ? "" : fmt::format(" Did you mean '{}'?", EscapeName(closest));
 }
 
@@ -67,8 +68,8 @@ void PrintMistake(const std::string& expression, const RequirementMistake& mista
   PrintMessage(
       fmt::format("understanding the requirement '{}': at column {} found {}{}.{}\n  {}\n  {:>{}}",
                   EscapeName(expression), mistake.column, mistake.found, expected,
-                  DidYouMean(mistake.word, mistake.known), EscapeName(expression), '^',
-                  DisplayWidth(before) + 1));
+                  DidYouMean(mistake.word, mistake.known, mistake.meant), EscapeName(expression),
+                  '^', DisplayWidth(before) + 1));
 }
 
 // Nothing where one cannot be understood, which has been said.

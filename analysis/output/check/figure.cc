@@ -184,6 +184,7 @@ FoundFigures OfProcesses(const Report& report, const FigureName& name) {
                      "",
                      {}};
   } else {
+    for (const char* group : {"iteration", "ledger"}) known.emplace_back(group);
     found.missing = {"the process has no operation '" + name.group + "'", name.group, known};
   }
   return found;
@@ -201,6 +202,28 @@ FoundFigures OfLedger(const Report& report, const std::string& counter) {
   return {{Exact(FigureKind::kCount,
                  entry == report.ledger.end() ? 0 : static_cast<double>(entry->value))},
           {}};
+}
+
+// The figure whose name |name| leaves out a part of, or takes for another one: "iterations" is
+// iteration.count, "median" iteration.median, "cpu_only" that of an operation. Empty: none.
+std::string ElsewhereNamed(const FigureName& name) {
+  const std::string& word = name.field;
+  if (!name.process.empty() && GroupOf(name) == Group::kProcess) {
+    return FindIn(RunFigures(), word) != nullptr ? word : std::string();
+  }
+  if (GroupOf(name) != Group::kRun) return {};
+  for (const char* iterations : {"iterations", "iteration", "steps", "iteration_count"}) {
+    if (word == iterations) return "iteration.count";
+  }
+  if (FindIn(IterationFigures(), word) != nullptr) return "iteration." + word;
+  if (FindIn(OperationFigures(), word) != nullptr || word == kCountField) {
+    return "OPERATION." + word;
+  }
+  if (FindIn(ProcessFigures(), word) != nullptr) return word + "@PROCESS";
+  for (const std::string& counter : FieldsOf(Group::kLedger)) {
+    if (word == counter) return "ledger." + word;
+  }
+  return {};
 }
 
 // What the key tells: of a plain number it is the value that does.
@@ -285,7 +308,7 @@ std::optional<NameProblem> MistakeIn(const FigureName& name) {
                                      : "one of " + Joined(known);
     return NameProblem{
         std::string(OwnerText(group)) + " has no figure '" + name.field + "', expected " + expected,
-        name.field, known};
+        name.field, known, ElsewhereNamed(name)};
   }
   if (group == Group::kLedger && !name.process.empty()) {
     return NameProblem{"the ledger is that of the whole run, expected no '@'", "", {}};

@@ -41,11 +41,13 @@ struct Figure {
   std::string process;  // "worker (pid 12)" where one was selected
 };
 
-// Why a name means nothing, as prose, and the word at fault with those that would do.
+// Why a name means nothing, as prose, and the word at fault with those that would do. |meant| is
+// the figure of another group that the word names, as in "iteration.count"; may be empty.
 struct NameProblem {
   std::string what;
   std::string word;
   std::vector<std::string> known;
+  std::string meant = {};
 };
 
 // A mistake in |name| that holds for every run.

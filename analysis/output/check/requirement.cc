@@ -160,6 +160,7 @@ class Parser {
     if (!problem) return true;
     mistake_.word = std::move(problem->word);
     mistake_.known = std::move(problem->known);
+    mistake_.meant = std::move(problem->meant);
     const size_t field = text_.find(requirement_.figure.field, figure_at);
     return Fail(field == std::string_view::npos ? figure_at : field,
                 "a name that is not there (" + EscapeName(problem->what) + ")", "");

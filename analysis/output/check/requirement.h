@@ -55,6 +55,7 @@ struct RequirementMistake {
   std::string expected;
   std::string word;  // the name at fault, and those that there are; may be empty
   std::vector<std::string> known;
+  std::string meant = {};  // a figure of another group that has the name; may be empty
 };
 
 // Understands |text|, checks the name against the catalogue and the unit against the figure's kind.
