@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "analysis/output/tables/sqlite_api.h"
@@ -14,10 +15,12 @@ namespace gpubound {
 namespace {
 
 // What a query may do: read, call functions, and ask what there is.
-int Authorize(void*, int action, const char* first, const char*, const char*, const char*) {
+int Authorize(void* read, int action, const char* first, const char*, const char*, const char*) {
   switch (action) {
-    case SQLITE_SELECT:
     case SQLITE_READ:
+      if (first != nullptr) static_cast<std::set<std::string>*>(read)->insert(first);
+      return SQLITE_OK;
+    case SQLITE_SELECT:
     case SQLITE_FUNCTION:
     case SQLITE_RECURSIVE:
       return SQLITE_OK;
@@ -78,6 +81,42 @@ Error QueryError(sqlite3* database, std::string_view sql) {
 
 std::string Quoted(std::string_view name) { return "\"" + std::string(name) + "\""; }
 
+// Statements that make |table| in |schema| and fill it from |source|, with indexes.
+std::string CopyStatements(const TraceTable& table, const std::string& schema,
+                           const std::string& source) {
+  const std::string name = Quoted(table.name);
+  std::string sql = "CREATE TABLE " + schema + "." + name + "(";
+  std::string indexes;
+  for (const ColumnInfo& column : table.columns) {
+    if (&column != table.columns.data()) sql += ", ";
+    sql += Quoted(column.name) + " " + SqlType(column.type);
+    if (!column.indexed) continue;
+    indexes += "CREATE INDEX " + schema + "." +
+               Quoted(std::string(table.name) + "_" + column.name) + " ON " + name + "(" +
+               Quoted(column.name) + ");";
+  }
+  return sql + "); INSERT INTO " + schema + "." + name + " SELECT * FROM " + source + ";" + indexes;
+}
+
+// A copy takes some hundred bytes and a microsecond for each event.
+constexpr uint64_t kMostCopiedEvents = 20'000'000;
+
+uint64_t EventsOf(TraceRun* run) {
+  uint64_t events = 0;
+  const auto add = [&events](const std::vector<EventPiece>& pieces) {
+    for (const EventPiece& piece : pieces) events += piece.count;
+  };
+  for (size_t i = 0; i < run->processes(); ++i) {
+    const EventPieces& pieces = run->pieces(i);
+    for (uint32_t t = 0; t < run->process(i).threads.size(); ++t) add(pieces.OfThread(t));
+    for (const EventFamily family :
+         {EventFamily::kApi, EventFamily::kDevice, EventFamily::kSync, EventFamily::kOverhead}) {
+      add(pieces.OfFamily(family));
+    }
+  }
+  return events;
+}
+
 }  // namespace
 
 void SqlSession::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -96,7 +135,7 @@ Result<std::unique_ptr<SqlSession>> SqlSession::Open(const std::string& run_path
   if (wrong.empty() && !RegisterTraceModule(database, runs)) wrong = sqlite3_errmsg(database);
   if (wrong.empty()) wrong = CreateTraceTables(database, "main", run_path, "");
   if (!wrong.empty()) return Error{"opening the run for queries", run_path, wrong, "", ""};
-  sqlite3_set_authorizer(database, Authorize, nullptr);
+  sqlite3_set_authorizer(database, Authorize, &session->read_);
   // A mistyped name in double quotes is an error and no text.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   return session;
@@ -110,17 +149,57 @@ Status SqlSession::Run(std::string_view sql, RowSink* sink) {
   return Ok{};
 }
 
+// Whether |statement| goes through virtual tables in more than one loop, or one of them more than
+// once.
+bool SqlSession::JoinsTables(std::string_view statement) {
+  const std::string sql = "EXPLAIN QUERY PLAN " + std::string(statement);
+  sqlite3_stmt* prepared = nullptr;
+  sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &prepared, nullptr);
+  const Statement plan(prepared);  // null where it is one that explains
+  int loops = 0;
+  while (prepared != nullptr && sqlite3_step(prepared) == SQLITE_ROW) {
+    const auto* line = reinterpret_cast<const char*>(sqlite3_column_text(prepared, 3));
+    if (line != nullptr && std::strstr(line, "VIRTUAL TABLE") != nullptr) ++loops;
+  }
+  return loops > 1;
+}
+
+// Of the tables that were read, those of events; a report's are short. A copy hides the virtual
+// table of its name. One that cannot be made, because the disk is full, is none.
+void SqlSession::CopyTables() {
+  sqlite3* const database = database_.get();
+  sqlite3_set_authorizer(database, nullptr, nullptr);
+  for (const std::string& name : read_) {
+    const TraceTable* const table = FindTraceTable(name);
+    if (table == nullptr || !table->of_events || !copied_.insert(name).second) continue;
+    const std::string sql =
+        "SAVEPOINT copy;" + CopyStatements(*table, "temp", "main." + Quoted(name)) + "RELEASE copy";
+    if (sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) continue;
+    sqlite3_exec(database, "ROLLBACK TO copy; RELEASE copy", nullptr, nullptr, nullptr);
+  }
+  sqlite3_set_authorizer(database, Authorize, &read_);
+}
+
 // The first statement of |rest|, which loses it.
 Status SqlSession::RunStatement(std::string_view* rest, RowSink* sink) {
   sqlite3_stmt* prepared = nullptr;
   const char* tail = nullptr;
   const std::string_view sql = *rest;
+  read_.clear();
   if (sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &prepared,
                          &tail) != SQLITE_OK) {
     return QueryError(database_.get(), sql);
   }
-  const Statement statement(prepared);
-  rest->remove_prefix(static_cast<size_t>(tail - sql.data()));
+  Statement statement(prepared);
+  const auto length = static_cast<size_t>(tail - sql.data());
+  rest->remove_prefix(length);
+  if (prepared != nullptr && JoinsTables(sql.substr(0, length)) &&
+      EventsOf(run_.get()) <= kMostCopiedEvents) {
+    CopyTables();
+    sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(length), &prepared, nullptr);
+    statement.reset(prepared);
+    if (prepared == nullptr) return QueryError(database_.get(), sql);
+  }
   if (prepared == nullptr) return Ok{};  // a comment, or nothing
   const int columns = sqlite3_column_count(prepared);
   std::vector<std::string> names;
@@ -159,18 +238,7 @@ Status WriteSqliteTables(const std::string& run_path, const std::string& file, b
   sql += "INSERT INTO export VALUES('format', '" + std::string(kTablesFormat) +
          "'), ('version', '" GPUBOUND_VERSION "');";
   for (const TraceTable& table : AllTraceTables()) {
-    const std::string name = Quoted(table.name);
-    sql += "CREATE TABLE main." + name + "(";
-    std::string indexes;
-    for (const ColumnInfo& column : table.columns) {
-      if (&column != table.columns.data()) sql += ", ";
-      sql += Quoted(column.name) + " " + SqlType(column.type);
-      if (!column.indexed) continue;
-      indexes += "CREATE INDEX " + Quoted(std::string(table.name) + "_" + column.name) + " ON " +
-                 name + "(" + Quoted(column.name) + ");";
-    }
-    sql += "); INSERT INTO main." + name + " SELECT * FROM temp.\"source_" + table.name + "\";" +
-           indexes;
+    sql += CopyStatements(table, "main", "temp." + Quoted("source_" + std::string(table.name)));
   }
   sql += "COMMIT;";
   std::string wrong;

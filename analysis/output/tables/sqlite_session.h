@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SQL on a run, and a run as an SQLite file. Queries run on a database in memory that holds nothing
-// but the run's virtual tables, and may only read. One object, one thread.
+// but the run's virtual tables, and may only read. A query that joins tables reads copies of them
+// with indexes, which SQLite keeps in a file of its own: a join reads one table for each row of
+// another. One object, one thread.
 #ifndef GPUBOUND_ANALYSIS_OUTPUT_TABLES_SQLITE_SESSION_H_
 #define GPUBOUND_ANALYSIS_OUTPUT_TABLES_SQLITE_SESSION_H_
 
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +46,12 @@ class SqlSession {
     void operator()(sqlite3* database) const;
   };
   Status RunStatement(std::string_view* rest, RowSink* sink);
+  bool JoinsTables(std::string_view statement);
+  void CopyTables();
+
+  // Of the statements prepared so far since it was cleared: what they read.
+  std::set<std::string> read_;
+  std::set<std::string> copied_;
 
   std::shared_ptr<TraceRun> run_;
   std::unique_ptr<sqlite3, Close> database_;

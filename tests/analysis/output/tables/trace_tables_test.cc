@@ -198,6 +198,30 @@ TEST_F(TraceTablesTest, AJoinByCorrelationReadsEachChunkTwiceAtMost) {
   EXPECT_LE(PiecesRead(), 30u);
 }
 
+// Else it would be some pieces of the one for each row of the other.
+TEST_F(TraceTablesTest, ATableThatIsJoinedWithItselfIsReadOnce) {
+  PutTenScopes();
+  for (const char* sql :
+       {"SELECT count(*) FROM scope a JOIN scope b ON b.begin_ns >= a.begin_ns",
+        "WITH a AS MATERIALIZED (SELECT * FROM scope) SELECT count(*) FROM a JOIN scope b ON "
+        "b.end_ns >= a.end_ns",
+        "SELECT sum((SELECT count(*) FROM scope b WHERE b.begin_ns <= a.begin_ns)) FROM scope a",
+        "SELECT sum(b.depth = a.depth) - 45 FROM scope a JOIN scope b USING(name)"}) {
+    EXPECT_THAT(Query(sql), ElementsAre("55")) << sql;
+    EXPECT_EQ(PiecesRead(), 10u) << sql;
+    EXPECT_THAT(Again(sql), ElementsAre("55")) << sql;
+    EXPECT_EQ(PiecesRead(), 10u) << "the copy serves later queries: " << sql;
+  }
+}
+
+TEST_F(TraceTablesTest, AJoinHasTheRowsOfTheTablesOfTheReport) {
+  PutTenScopes();
+  EXPECT_THAT(Query("SELECT count(*) FROM scope a JOIN scope b USING(begin_ns) JOIN process p ON "
+                    "p.process = a.process"),
+              ElementsAre("10"));
+  EXPECT_THAT(Again("EXPLAIN QUERY PLAN SELECT 1 FROM scope a JOIN scope b"), testing::SizeIs(2));
+}
+
 TEST_F(TraceTablesTest, ACorrelationHasAllItsRecordsOfEveryProcess) {
   writer_.PutUsualRows();
   writer_.Work({.thread = 9}, {Kernel(120, 140, 4), Kernel(220, 240, 5), Kernel(320, 340, 4)});
@@ -398,6 +422,10 @@ TEST_F(TraceTablesTest, NothingButReadingIsAllowed) {
   for (const char* sql : {"CREATE TABLE x(y)", "ATTACH '/tmp/x' AS y", "DROP TABLE gpu",
                           "INSERT INTO gpu(name) VALUES('x')", "PRAGMA journal_mode=WAL"}) {
     EXPECT_FALSE(session_->Run(sql, &lines).ok()) << sql;
+  }
+  Again("SELECT 1 FROM gpu a JOIN gpu b");
+  for (const char* sql : {"DROP TABLE gpu", "DELETE FROM temp.gpu", "CREATE TEMP TABLE x(y)"}) {
+    EXPECT_FALSE(session_->Run(sql, &lines).ok()) << sql << " after a join";
   }
 }
 
