@@ -255,7 +255,8 @@ Status StoreCalibration(const std::string& folder, const Calibration& calibratio
 
 Result<Calibration> FindCalibration(const std::string& folder, const MachineKey& key) {
   std::optional<Calibration> best;
-  std::string why = "none that was measured on this machine";
+  std::string why = "not measured yet on this machine";
+  std::optional<size_t> agreeing;  // of the one that |why| is about
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : EntriesOf(folder)) {
     const std::string name = entry.path().filename().string();
@@ -265,12 +266,13 @@ Result<Calibration> FindCalibration(const std::string& folder, const MachineKey&
   for (const fs::path& path : files) {
     Result<Calibration> found = ReadCalibration(path.string());
     if (!found.ok()) {
-      why = found.error().object + ": " + found.error().found;
+      if (!agreeing) why = found.error().object + ": " + found.error().found;
       continue;
     }
-    const std::string reason = WhyNotServing(found->machine, key);
-    if (!reason.empty()) {
-      why = reason;
+    if (const auto difference = DifferenceOf(found->machine, key)) {
+      if (agreeing && *agreeing >= difference->agreeing) continue;  // this one is no closer
+      agreeing = difference->agreeing;
+      why = "not measured yet " + difference->recorded + ", only " + difference->measured;
     } else if (!best || found->measured_realtime_ns > best->measured_realtime_ns) {
       best = std::move(found).value();
     }
@@ -278,7 +280,9 @@ Result<Calibration> FindCalibration(const std::string& folder, const MachineKey&
   if (best) return *std::move(best);
   return Error{"looking for a calibration", folder.empty() ? "(no cache folder)" : folder, why,
                "one measured with what the run was recorded with",
-               "Measure this machine: gpubound calibrate"};
+               key.python.empty()
+                   ? "gpubound calibrate measures it in under a minute"
+                   : "gpubound calibrate --python PATH measures it in under a minute"};
 }
 
 namespace {
@@ -295,7 +299,7 @@ Result<Calibration> OwnCalibration(const Run& run, const std::string& path) {
     if (why.empty()) why = reason;
   }
   if (why.empty()) return own;
-  return Unreadable(path, why, "one measured with what the run was recorded with",
+  return Unreadable(path, "costs " + why, "one measured with what the run was recorded with",
                     "Remove it: that of this machine is then looked for (gpubound calibrate).");
 }
 

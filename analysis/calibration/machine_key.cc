@@ -6,9 +6,23 @@
 namespace gpubound {
 namespace {
 
-std::string Differs(const char* what, const std::string& measured, const std::string& run) {
-  const auto shown = [](const std::string& text) { return text.empty() ? "none" : text; };
-  return std::string(what) + " " + shown(measured) + ", and the run has " + shown(run);
+// The members in the order in which they are compared, and how they are said.
+struct KeyWords {
+  std::string MachineKey::*member;
+  const char* with;
+  const char* without;
+};
+constexpr KeyWords kWords[] = {
+    {&MachineKey::cpu_model, "on the CPU ", "on a CPU without a name"},
+    {&MachineKey::gpubound, "with gpubound ", "with a gpubound without a version"},
+    {&MachineKey::python, "with Python ", "without Python"},
+    {&MachineKey::device_kind, "with devices of the kind ", "without a device"},
+    {&MachineKey::driver, "with driver ", "without a driver"},
+    {&MachineKey::cupti, "with CUPTI ", "without CUPTI"}};
+
+std::string Said(const MachineKey& key, const KeyWords& words) {
+  const std::string& value = key.*words.member;
+  return value.empty() || value == "none" ? words.without : words.with + value;
 }
 
 }  // namespace
@@ -39,26 +53,21 @@ MachineKey KeyOf(const Run& run) {
   return key;
 }
 
+std::optional<KeyDifference> DifferenceOf(const MachineKey& measured, const MachineKey& recorded) {
+  for (const KeyWords& words : kWords) {
+    const bool used = words.member != &MachineKey::python || !recorded.python.empty();
+    if (words.member == &MachineKey::device_kind && recorded.device_kind == "none") break;
+    if (!used || measured.*words.member == recorded.*words.member) continue;
+    return KeyDifference{static_cast<size_t>(&words - kWords), Said(measured, words),
+                         Said(recorded, words)};
+  }
+  return std::nullopt;
+}
+
 std::string WhyNotServing(const MachineKey& measured, const MachineKey& recorded) {
-  if (measured.cpu_model != recorded.cpu_model) {
-    return Differs("measured on CPU", measured.cpu_model, recorded.cpu_model);
-  }
-  if (measured.gpubound != recorded.gpubound) {
-    return Differs("measured with gpubound", measured.gpubound, recorded.gpubound);
-  }
-  if (!recorded.python.empty() && measured.python != recorded.python) {
-    return Differs("measured with Python", measured.python, recorded.python);
-  }
-  if (recorded.device_kind == "none") return {};
-  if (measured.device_kind != recorded.device_kind) {
-    return Differs("measured with device kind", measured.device_kind, recorded.device_kind);
-  }
-  if (measured.driver != recorded.driver) {
-    return Differs("measured with driver", measured.driver, recorded.driver);
-  }
-  if (measured.cupti != recorded.cupti)
-    return Differs("measured with CUPTI", measured.cupti, recorded.cupti);
-  return {};
+  const std::optional<KeyDifference> difference = DifferenceOf(measured, recorded);
+  if (!difference) return {};
+  return "measured " + difference->measured + ", and the run was recorded " + difference->recorded;
 }
 
 }  // namespace gpubound

@@ -5,6 +5,8 @@
 #ifndef GPUBOUND_ANALYSIS_CALIBRATION_MACHINE_KEY_H_
 #define GPUBOUND_ANALYSIS_CALIBRATION_MACHINE_KEY_H_
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "analysis/trace/run.h"
@@ -28,8 +30,20 @@ MachineKey KeyOf(const ProcessTrace& process);
 // What the processes of |run| on the host of its first process have together.
 MachineKey KeyOf(const Run& run);
 
+// The first part in which they differ, as words: "with Python 3.12". |agreeing| parts before it are
+// the same.
+struct KeyDifference {
+  size_t agreeing = 0;
+  std::string measured;
+  std::string recorded;
+};
+
+// Absent where costs that were measured under |measured| hold for what was recorded under
+// |recorded|. What was not used (Python, CUDA) does not matter.
+std::optional<KeyDifference> DifferenceOf(const MachineKey& measured, const MachineKey& recorded);
+
 // Why costs that were measured under |measured| do not hold for what was recorded under |recorded|;
-// empty where they do. What was not used (Python, CUDA) does not matter.
+// empty where they do.
 std::string WhyNotServing(const MachineKey& measured, const MachineKey& recorded);
 
 }  // namespace gpubound

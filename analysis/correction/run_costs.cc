@@ -3,8 +3,6 @@
 // Looks the calibration up. No state.
 #include "analysis/correction/run_costs.h"
 
-#include <algorithm>
-
 #include "analysis/calibration/calibration_file.h"
 #include "analysis/correction/lost_costs.h"
 #include "analysis/correction/report_options.h"
@@ -17,8 +15,8 @@ ReportOptions WithCostsOf(const Run& run, ReportOptions options) {
   if (calibration.ok()) {
     options.costs = ModelOf(*calibration);
   } else {
-    options.why_no_costs = calibration.error().ToString();
-    std::replace(options.why_no_costs.begin(), options.why_no_costs.end(), '\n', ' ');
+    const Error& error = calibration.error();
+    options.why_no_costs = error.found + (error.remedy.empty() ? "" : "; " + error.remedy);
   }
   return options;
 }

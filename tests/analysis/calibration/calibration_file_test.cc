@@ -165,6 +165,25 @@ TEST_F(CalibrationFile, OfAnotherMachineDoesNotServeAndTheReasonNamesBoth) {
   }
 }
 
+TEST_F(CalibrationFile, ThatIsMissingIsSaidInWords) {
+  MachineKey key = Sample().machine;
+  EXPECT_EQ(Find(key).error().found, "not measured yet on this machine");
+  Calibration other = Sample();
+  other.machine.cpu_model = "a laptop";
+  ASSERT_TRUE(StoreCalibration(cache_, other).ok());
+  other = Sample();
+  other.machine.python.clear();
+  ASSERT_TRUE(StoreCalibration(cache_, other).ok());
+  key.python = "3.12";
+  EXPECT_EQ(Find(key).error().found, "not measured yet with Python 3.12, only without Python");
+  other.machine.python = "3.11";
+  key.python.clear();
+  EXPECT_TRUE(Find(key).ok()) << "what was measured with less serves";
+  key = {"Xeon \"8\"", "real", "600", "130001", "", "0.1.0"};
+  EXPECT_EQ(Find(key).error().found,
+            "not measured yet with driver 600, only with driver 580.65.06");
+}
+
 TEST_F(CalibrationFile, OfSeveralThatServeTheNewestIsTaken) {
   Calibration older = Sample();
   older.machine.python = "3.9";

@@ -83,7 +83,7 @@ TEST_F(TwoHostsTest, EachProcessIsCorrectedOnlyByTheCostsOfItsMachine) {
     ASSERT_NE(On(report, here).corrected, nullptr) << On(report, here).corrected_why_not;
     EXPECT_GT(On(report, here).corrected->removed_ns, 0);
     EXPECT_EQ(On(report, there).corrected, nullptr);
-    EXPECT_THAT(On(report, there).corrected_why_not, HasSubstr(std::string("on CPU ") + cpu));
+    EXPECT_THAT(On(report, there).corrected_why_not, HasSubstr(std::string("on the CPU ") + cpu));
     EXPECT_THAT(report.notes, Contains(HasSubstr(std::string("on ") + there + ": not corrected")));
     EXPECT_THAT(report.notes, Not(Contains(HasSubstr(std::string("on ") + here + ": not"))));
   }
@@ -94,7 +94,7 @@ TEST_F(TwoHostsTest, NothingIsCorrectedByTheCostsOfAThirdMachine) {
   const Report report = Corrected();
   for (const char* host : {"host", "far"}) {
     EXPECT_EQ(On(report, host).corrected, nullptr);
-    EXPECT_THAT(On(report, host).corrected_why_not, HasSubstr("measured on CPU 486"));
+    EXPECT_THAT(On(report, host).corrected_why_not, HasSubstr("measured on the CPU 486"));
   }
 }
 
