@@ -98,6 +98,20 @@ TEST_F(Launcher, PrintsItsSummaryOnStderr) {
   EXPECT_THAT(outcome.err, HasSubstr("gpubound report " + run_path()));
 }
 
+TEST_F(Launcher, AFailureOfTheProgramIsSaidBeforeAnythingElse) {
+  const Outcome nothing = Shell("exit 7");
+  EXPECT_THAT(nothing.err, testing::StartsWith("gpubound: the program failed (exit status 7), and "
+                                               "nothing was recorded.\nrun directory: "));
+  EXPECT_THAT(nothing.err, Not(HasSubstr("hooked"))) << "the failure is the reason";
+  const std::string script = GPUBOUND_TEST_VICTIM " train 1; exit 7";
+  const Outcome some = Gpubound({"run", "-o", File("some"), "--", "/bin/sh", "-c", script});
+  EXPECT_THAT(some.err, testing::StartsWith("The program failed with exit status 7: all figures "
+                                            "are of a failed program."));
+  const std::string killed = GPUBOUND_TEST_VICTIM " train 1; kill -TERM $$";
+  const Outcome ended = Gpubound({"run", "-o", File("killed"), "--", "/bin/sh", "-c", killed});
+  EXPECT_THAT(ended.err, testing::StartsWith("Signal 15 ended the program: "));
+}
+
 TEST_F(Launcher, QuietPrintsNothing) {
   const Outcome outcome =
       Gpubound({"run", "-q", "-o", run_path(), "--", GPUBOUND_TEST_VICTIM, "train", "3"});

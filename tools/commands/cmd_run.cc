@@ -99,9 +99,17 @@ int Fail(const Error& error) {
 
 TextOptions StderrOptions() { return TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable); }
 
-void ExplainNothingRecorded(const RunArguments& arguments, const RunDirectory& directory) {
+// |failure|: how the program failed. Then its reason comes before all that are ours.
+void ExplainNothingRecorded(const RunArguments& arguments, const RunDirectory& directory,
+                            const std::string& failure) {
   std::error_code ignored;
   if (!std::filesystem::exists(directory.path, ignored)) return;  // removed, as was said
+  if (!failure.empty()) {
+    PrintMessage(
+        fmt::format("the program failed ({}), and nothing was recorded.\nrun directory: {}",
+                    failure, EscapeName(directory.path)));
+    return;
+  }
   const ProgramFile program =
       InspectProgram(FindProgram(arguments.command.front(), EnvironmentVariable));
   std::string text = "nothing was recorded.\n";
@@ -139,8 +147,14 @@ void GiveCalibration(const RunArguments& arguments, const LibraryFiles& librarie
 struct Outcome {
   int exit_status = kExitLauncherFailed;
   bool ran = false;
-  bool owns_run = true;  // false: another launcher started the run that this one joined
+  bool owns_run = true;      // false: another launcher started the run that this one joined
+  std::string failure = {};  // "exit status 2"; empty where all was well
 };
+
+std::string FailureOf(const ProgramEnd& end) {
+  if (end.signal != 0) return fmt::format("signal {}", end.signal);
+  return end.exit_code == 0 ? "" : fmt::format("exit status {}", end.exit_code);
+}
 
 // Of the program that is to be started. |package_folder|: of one that is not recorded.
 std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
@@ -257,7 +271,7 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
     }
   });
   const ProgramEnd end = program.Wait();
-  const Outcome outcome = {end.ExitStatus(), /*ran=*/true, record.owns_run()};
+  const Outcome outcome = {end.ExitStatus(), /*ran=*/true, record.owns_run(), FailureOf(end)};
   if (!outcome.owns_run) return outcome;
   Guarded(kRecording, directory.path, [&] { record.NoteEnd(end); });
   Guarded(kRecording, directory.path, [&] {
@@ -283,7 +297,7 @@ int RunProgram(const Arguments& words) {
   if (!outcome.ran || !outcome.owns_run) return outcome.exit_status;
   Guarded("ending the run", directory->path, [&] {
     if (!HoldsTrace(directory->path)) {
-      if (!arguments.quiet) ExplainNothingRecorded(arguments, *directory);
+      if (!arguments.quiet) ExplainNothingRecorded(arguments, *directory, outcome.failure);
       return;
     }
     GiveCalibration(arguments, *libraries, *directory);

@@ -69,6 +69,23 @@ std::vector<BreakdownColumn> WantedColumns(const std::vector<Breakdown>& rows,
   return columns;
 }
 
+// The same of a run that is about the CPU alone: what it does besides working.
+std::vector<BreakdownColumn> CpuColumns(const std::vector<Breakdown>& rows,
+                                        const TextOptions& options) {
+  std::vector<BreakdownColumn> columns = WantedColumns(rows, options);
+  const bool only_works = std::all_of(rows.begin(), rows.end(), [](const Breakdown& row) {
+    return row.time.cpu_only_ns == row.time.wall_ns;
+  });
+  std::erase_if(columns, [&](const BreakdownColumn& column) {
+    return (column.head == kGpuBusy && !IsAskedFor(column, options)) ||
+           (column.value == &ReportOperation::cpu_only_ns && only_works);
+  });
+  for (BreakdownColumn& column : columns) {
+    if (column.value == &ReportOperation::cpu_only_ns) column.head = "CPU works";
+  }
+  return columns;
+}
+
 // Columns of the terminal that names and figures of |rows| leave to bars; negative where not even
 // they fit.
 class Room {
@@ -122,9 +139,11 @@ std::string CellOf(const Breakdown& row, const BreakdownColumn& column,
   return missing ? std::string(kScopesMissing) + figure : figure;
 }
 
-BreakdownLayout LayOut(const std::vector<Breakdown>& rows, const TextOptions& options) {
+BreakdownLayout LayOut(const std::vector<Breakdown>& rows, const TextOptions& options,
+                       bool has_gpu) {
   BreakdownLayout layout;
-  layout.columns = WantedColumns(rows, options);
+  layout.columns =
+      has_gpu || options.raw ? WantedColumns(rows, options) : CpuColumns(rows, options);
   if (options.raw) return layout;
   // What goes first, until a bar of |bar| columns fits: what the others and the bar imply.
   struct Step {

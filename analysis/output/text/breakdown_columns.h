@@ -32,7 +32,8 @@ std::string CellOf(const Breakdown& row, const BreakdownColumn& column, const Te
 
 // Those that partition the wall time go before the others, and before them a bar of ten columns
 // where the terminal has 80.
-BreakdownLayout LayOut(const std::vector<Breakdown>& rows, const TextOptions& options);
+BreakdownLayout LayOut(const std::vector<Breakdown>& rows, const TextOptions& options,
+                       bool has_gpu);
 
 // How many of |columns| from |first| on, at least one, stand side by side: without --raw all, with
 // it as many as there is room for, and the others go beneath them.

@@ -83,11 +83,11 @@ std::string BreakdownTables::Groups(const ReportProcess& process, const char* ti
 std::string BreakdownTables::Table(const char* title, std::vector<Breakdown> rows, size_t most,
                                    int64_t span_ns) {
   if (most > 0 && !options_.raw) rows = LongestRows(std::move(rows), most);
-  const BreakdownLayout layout = LayOut(rows, options_);
+  const BreakdownLayout layout = LayOut(rows, options_, has_gpu_);
   for (const std::string_view head : layout.left_out) legend_.LeaveOut(head);
   for (const BreakdownColumn& column : layout.columns) legend_.Show(column.head);
   if (!rows.empty() && rows.front().time.scopes_missing) legend_.Show(kScopesMissing);
-  if (layout.bar > 0) legend_.ShowBar();
+  if (layout.bar > 0) legend_.ShowBar(has_gpu_);
   std::string text;
   for (size_t first = 0; first < layout.columns.size();) {
     const size_t count = ColumnsThatFit(rows, layout.columns, first, options_);

@@ -17,8 +17,10 @@ namespace gpubound {
 
 class BreakdownTables {
  public:
-  // |options| outlives the object.
-  explicit BreakdownTables(const TextOptions& options) : options_(options) {}
+  // |options| outlives the object. |has_gpu|: false of a run that is about the CPU alone, whose
+  // tables have no column on GPUs.
+  BreakdownTables(const TextOptions& options, bool has_gpu)
+      : options_(options), has_gpu_(has_gpu) {}
 
   // Each begins with an empty line. Of more than |most| rows the longest are there, and what the
   // others come to; 0: all.
@@ -33,6 +35,7 @@ class BreakdownTables {
   std::string Table(const char* title, std::vector<Breakdown> rows, size_t most, int64_t span_ns);
 
   const TextOptions& options_;
+  const bool has_gpu_;
   TableLegend legend_;
 };
 

@@ -15,6 +15,7 @@
 #include "analysis/output/text/report_waits.h"
 #include "analysis/output/text/what_if_text.h"
 #include "analysis/report/main_process.h"
+#include "analysis/trace/row_names.h"
 
 namespace gpubound {
 namespace {
@@ -133,8 +134,38 @@ std::string WhatIfText(const ReportWhatIf& what_if, bool headline_is_part, bool 
          " would take " + part + (headline_is_part ? " the whole run's time" : " the time");
 }
 
-std::string WithoutWorkText(double unknown) {
-  if (unknown == 0) return "No GPU work was recorded.";
+// "; inference takes the largest part of the loop, 61 %", of the run where it has no loop.
+std::string LargestPart(const Report& report, bool unicode) {
+  const ReportProcess* stepping = SteppingProcess(report);
+  const bool loops = stepping != nullptr && stepping->iterations->count > 0;
+  const ReportProcess* process = loops ? stepping : ToldProcess(report);
+  if (process == nullptr) return {};
+  std::string largest;
+  int64_t largest_ns = 0;
+  const auto look = [&](const std::string& operation, int64_t wall_ns) {
+    if (wall_ns <= largest_ns) return;
+    largest = operation;
+    largest_ns = wall_ns;
+  };
+  if (loops) {
+    for (const auto& row : process->iterations->operations) look(row.operation, row.wall_ns);
+  } else {
+    for (const ReportOperation& row : process->operations) {
+      if (!row.other_threads_only) look(row.operation, row.wall_ns);
+    }
+  }
+  if (largest_ns == 0) return {};
+  const int64_t whole_ns = loops ? process->iterations->total_ns : process->span_ns;
+  const std::string name = largest == kNoOperation
+                               ? "time in no operation"
+                               : ShortName(ShownName(largest), kNameInSentence, unicode);
+  return "; " + name + " takes the largest part of the " + (loops ? "loop, " : "run, ") +
+         FormatShare(ShareOf(largest_ns, whole_ns));
+}
+
+std::string WithoutWorkText(const Report& report, bool unicode) {
+  const double unknown = report.run.unknown.share;
+  if (unknown == 0) return "No GPU work was recorded" + LargestPart(report, unicode) + ".";
   const std::string idle = unknown < 1 ? ", idle " + FormatShare(1 - unknown) : "";
   return "GPU unknown " + FormatShare(unknown) + idle +
          ": no work was recorded, but some could have run.";
@@ -148,6 +179,15 @@ std::string IdleBound(const ReportRun& run) {
 }
 
 }  // namespace
+
+bool UsesNoGpu(const Report& report) {
+  const ReportRun& run = report.run;
+  return run.devices_used == 0 && run.unknown.share == 0 && run.whole_unknown.share == 0 &&
+         std::all_of(report.processes.begin(), report.processes.end(),
+                     [](const ReportProcess& process) {
+                       return process.gpu_busy_ns == 0 && process.unknown_ns == 0;
+                     });
+}
 
 const ReportProcess* HeadlineProcess(const Report& report) {
   return report.run.headline == "iterations" ? SteppingProcess(report) : MainProcess(report);
@@ -223,7 +263,7 @@ std::optional<double> OwnShare(const Report& report) {
 std::string HeadlineText(const Report& report, bool unicode) {
   const ReportRun& run = report.run;
   const double unknown = run.unknown.share;
-  if (run.devices_used == 0) return WithoutWorkText(unknown);
+  if (run.devices_used == 0) return WithoutWorkText(report, unicode);
   const std::optional<double> own = OwnShare(report);
   const bool bound = run.gpu_busy_is_upper_bound;
   // What is unknown, or of processes that were not recorded, may be more; what is called busy may

@@ -19,6 +19,9 @@ std::string UnknownText(const ReportUnknown& unknown);
 // not those of the other.
 bool HeadlineIsPart(const Report& report);
 
+// No device worked, and none could have worked unrecorded: the text is about the CPU alone.
+bool UsesNoGpu(const Report& report);
+
 // The process that the headline is about; null where no process was recorded.
 const ReportProcess* HeadlineProcess(const Report& report);
 

@@ -11,6 +11,7 @@
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
+#include "analysis/output/text/headline.h"
 #include "analysis/output/text/pid_text.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/span_end.h"
@@ -80,7 +81,9 @@ std::string ProcessList(const Report& report, const TextOptions& options, bool u
   };
   const bool any_open = ends(IsOpenEnded);
   const bool any_last_event = ends([](SpanEnd end) { return end == SpanEnd::kLastEvent; });
-  std::vector<std::string> head = {"Process", "pid", "span", "GPU busy", "GPU wait", "unknown"};
+  const bool has_gpu = options.raw || !UsesNoGpu(report);
+  std::vector<std::string> head = {"Process", "pid", "span"};
+  if (has_gpu) head.insert(head.end(), {"GPU busy", "GPU wait", "unknown"});
   if (any_open) head.emplace_back("span end");
   TextTable table(head);
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
@@ -91,15 +94,19 @@ std::string ProcessList(const Report& report, const TextOptions& options, bool u
     std::vector<std::string> row = {
         one ? name : std::to_string(line.count) + " x " + name,
         one ? pids.Of(line.first->pid, line.first->host) : std::to_string(line.first->pid) + " ...",
-        time(line.span_ns),
-        Bounded(line.is_upper_bound, line.unknown_ns > 0, time(line.busy_ns)),
-        Bounded(line.is_upper_bound && line.wait_ns > 0, line.unknown_ns > 0, time(line.wait_ns)),
-        time(line.unknown_ns)};
+        time(line.span_ns)};
+    if (has_gpu) {
+      const bool more = line.unknown_ns > 0;
+      row.push_back(Bounded(line.is_upper_bound, more, time(line.busy_ns)));
+      row.push_back(Bounded(line.is_upper_bound && line.wait_ns > 0, more, time(line.wait_ns)));
+      row.push_back(time(line.unknown_ns));
+    }
     if (any_open) row.push_back(EndsOf(line));
     table.AddRow(std::move(row));
   }
   return "\n" + table.Render(options.width, 0, options.unicode) +
-         (fold ? Wrap("Spans are the longest of a line, GPU times sums; --by process lists each.",
+         (fold ? Wrap(std::string("Spans are the longest of a line") +
+                          (has_gpu ? ", GPU times sums" : "") + "; --by process lists each.",
                       options.width, 2)
                : "") +
          (any_last_event ? Wrap("last event: not closed (killed, or crashed), so what the process "

@@ -154,6 +154,34 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
   return line.empty() ? "" : Wrap("GPU: " + line + ".", options.width, 2);
 }
 
+std::string FailureLine(const Report& report, const TextOptions& options) {
+  const ReportRun& run = report.run;
+  std::string line;
+  if (run.signal) {
+    line = "Signal " + std::to_string(*run.signal) +
+           " ended the program: all figures are of what it did until then.";
+  } else if (run.exit_code.value_or(0) != 0) {
+    line = "The program failed with exit status " + std::to_string(*run.exit_code) +
+           ": all figures are of a failed program.";
+  }
+  return line.empty() ? line : Wrap(line, options.width, 2);
+}
+
+std::string LoopLine(const Report& report, const TextOptions& options) {
+  const ReportProcess* const process = SteppingProcess(report);
+  if (process == nullptr) return {};
+  const ReportIterations& all = *process->iterations;
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  const PidText pids(report.processes, options.unicode);
+  std::string line = process == MainProcess(report)
+                         ? "Start-up "
+                         : "Pid " + pids.Of(process->pid, process->host) + ": start-up ";
+  line += time(all.start_up_ns) + ", loop " +
+          time(process->span_ns - all.start_up_ns - all.shutdown_ns) + ", shutdown " +
+          time(all.shutdown_ns) + ".";
+  return Wrap(line, options.width, 2);
+}
+
 std::string WallTimeLine(const Report& report, const TextOptions& options) {
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   std::string line = "Wall time " + time(report.run.wall_ns);
@@ -165,11 +193,6 @@ std::string WallTimeLine(const Report& report, const TextOptions& options) {
     line += ", not corrected for profiling (" + why + ")";
   } else if (main != nullptr && main->corrected != nullptr) {
     line += CorrectedWall(report, *main, options);
-  }
-  if (report.run.signal) {
-    line += "; the program was ended by signal " + std::to_string(*report.run.signal);
-  } else if (report.run.exit_code.value_or(0) != 0) {
-    line += "; the program ended with status " + std::to_string(*report.run.exit_code);
   }
   const ReportProcess* stepping = SteppingProcess(report);
   const ReportProcess* told = stepping != nullptr ? stepping : main;
@@ -234,36 +257,42 @@ std::string IterationSentence(const ReportProcess& process, const TextOptions& o
     line += ", slowest number " + std::to_string(all.slowest.front().number) + " with " +
             time(all.slowest.front().ns);
   }
-  // Else a short run's longest row, (no operation), looks like a loop that does something else.
-  if (IsAtLength(options) || (all.start_up_ns + all.shutdown_ns) * 10 >= process.span_ns) {
+  if (IsAtLength(options)) {
     line += "; start-up " + time(all.start_up_ns) + ", warm-up " + time(all.warm_up_ns) +
             ", shutdown " + time(all.shutdown_ns);
   }
   return Wrap(line + ".", options.width, 2);
 }
 
-std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options) {
+std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options,
+                               bool has_gpu) {
   if (process.corrected == nullptr) return {};
   const CorrectedProcess& corrected = *process.corrected;
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   const bool at_length = IsAtLength(options);  // else the second line has the span
-  std::string line = "Without the profiler: ";
+  std::vector<std::string> parts;
   if (at_length) {
-    line += "span " + time(corrected.process.span_ns) + " (" + time(corrected.span.low) + " to " +
-            time(corrected.span.high) + ", 95 %), ";
+    parts.push_back("span " + time(corrected.process.span_ns) + " (" + time(corrected.span.low) +
+                    " to " + time(corrected.span.high) + ", 95 %)");
   }
-  line += "GPU busy " + Bounded(process.gpu_busy_is_upper_bound, process.unknown_ns > 0,
-                                time(corrected.process.gpu_busy_ns));
+  if (has_gpu) {
+    parts.push_back("GPU busy " + Bounded(process.gpu_busy_is_upper_bound, process.unknown_ns > 0,
+                                          time(corrected.process.gpu_busy_ns)));
+  }
   if (at_length && corrected.process.span_ns > 0) {
-    line += ", so profiling took " + FormatShare(Slowdown(process)) + " more time";
+    parts.push_back("so profiling took " + FormatShare(Slowdown(process)) + " more time");
   }
-  line += ".";
+  std::string line;
+  for (const std::string& part : parts) {
+    line += (line.empty() ? "Without the profiler: " : ", ") + part;
+  }
+  if (!line.empty()) line += ".";
   const CheckWords words = {
       .raw = options.raw, .reasons = at_length, .has_iterations = process.iterations.has_value()};
   if (const std::string check = CheckText(corrected.in_run, words); !check.empty()) {
-    line += " " + EscapeName(check);
+    line += (line.empty() ? "" : " ") + EscapeName(check);
   }
-  return Wrap(line, options.width, 2);
+  return line.empty() ? line : Wrap(line, options.width, 2);
 }
 
 std::string IterationTables(const ReportProcess& process, const TextOptions& options) {

@@ -22,6 +22,13 @@ std::string CauseText(const std::string& cause, bool python);
 // faster GPU would save.
 std::string HeadlineScope(const Report& report, const TextOptions& options);
 
+// That the program failed, and how; empty where all was well or is not known.
+std::string FailureLine(const Report& report, const TextOptions& options);
+
+// How long start-up, loop and shutdown of the process took whose iterations are the run's; empty
+// without any.
+std::string LoopLine(const Report& report, const TextOptions& options);
+
 // How long the run took, corrected or why not, and how long it will take where it told how far it
 // had come.
 std::string WallTimeLine(const Report& report, const TextOptions& options);
@@ -32,7 +39,8 @@ std::string DeviceLine(const Report& report);
 // One sentence each, shorter where neither --full nor tables are asked for.
 std::string IdleSentence(const Report& report, const ReportProcess& process,
                          const TextOptions& options);
-std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options);
+std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options,
+                               bool has_gpu);
 std::string IterationSentence(const ReportProcess& process, const TextOptions& options);
 
 // Tables.

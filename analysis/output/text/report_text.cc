@@ -57,9 +57,12 @@ class TextReport {
     const auto paint = [this](const std::string& lines, Paint color) {
       text_ += Painted(lines.substr(0, lines.size() - 1), color, options_) + "\n";
     };
+    if (const std::string failure = FailureLine(report_, options_); !failure.empty()) {
+      paint(failure, Paint::kWarning);
+    }
     paint(Wrap(HeadlineText(report_, options_.unicode), options_.width, 2), Paint::kBold);
     if (options_.raw) text_ += "Times are in ns.\n";
-    text_ += WallTimeLine(report_, options_);
+    text_ += WallTimeLine(report_, options_) + LoopLine(report_, options_);
     const bool doubtful = !report_.run.verdict.starts_with("complete");
     paint(Wrap("Trust: " + EscapeName(report_.run.verdict), options_.width, 2),
           doubtful ? Paint::kWarning : Paint::kPlain);
@@ -121,7 +124,7 @@ class TextReport {
     const std::string what = process == nullptr ? "" : " " + ProcessLine(*process);
     text_ += "\n" + Wrap(DeviceLine(report_) + what, options_.width, 2);
     if (process != nullptr) {
-      text_ += WaitSentence(*process, options_) + CorrectionSentence(*process, options_);
+      text_ += WaitSentence(*process, options_) + CorrectionSentence(*process, options_, has_gpu_);
     }
     text_ += CriticalPathSentence(report_, options_);
     text_ += ProcessList(report_, options_, /*unfold=*/false);
@@ -164,12 +167,13 @@ class TextReport {
   std::string ProcessLine(const ReportProcess& process) const {
     std::string line =
         NameOf(process) + ", span " + Time(process.span_ns) +
-        (process.span_end == SpanEnd::kClosed ? "" : " (" + SpanEndText(process.span_end) + ")") +
-        ": GPU busy " + BusyShare(process, process.gpu_busy_ns) +
-        (process.unknown_ns > 0
-             ? ", unknown " + FormatShare(ShareOf(process.unknown_ns, process.span_ns))
-             : "") +
-        ", GPU wait " + BusyShare(process, process.gpu_wait_ns);
+        (process.span_end == SpanEnd::kClosed ? "" : " (" + SpanEndText(process.span_end) + ")");
+    if (!has_gpu_) return line + ".";
+    line += ": GPU busy " + BusyShare(process, process.gpu_busy_ns) +
+            (process.unknown_ns > 0
+                 ? ", unknown " + FormatShare(ShareOf(process.unknown_ns, process.span_ns))
+                 : "") +
+            ", GPU wait " + BusyShare(process, process.gpu_wait_ns);
     int64_t filled_ns = 0;
     for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
     if (filled_ns > 0 && process.gpu_busy_ns > 0) {
@@ -182,7 +186,7 @@ class TextReport {
   void ProcessDetail(const ReportProcess& process) {
     text_ += "\n" + Wrap(ProcessLine(process), options_.width, 2);
     text_ += IdleSentence(report_, process, options_) + WaitSentence(process, options_) +
-             IterationSentence(process, options_) + CorrectionSentence(process, options_);
+             IterationSentence(process, options_) + CorrectionSentence(process, options_, has_gpu_);
     const size_t most = options_.by.empty() ? kMostRows : 0;
     const bool has_operations = options_.by.empty() || Asked("operation");
     if (has_operations) text_ += tables_.Operations(process, most);
@@ -218,8 +222,9 @@ class TextReport {
 
   const Report& report_;
   const ReportProcess* const told_;
+  const bool has_gpu_ = !UsesNoGpu(report_);
   TextOptions options_;
-  BreakdownTables tables_{options_};
+  BreakdownTables tables_{options_, has_gpu_};
   std::string text_;
 };
 

@@ -16,6 +16,8 @@ std::string TableLegend::Take(const TextOptions& options) {
     say(options.unicode ? "█ GPU busy, ▒ cpu only, · idle" : "# GPU busy, - cpu only, . idle");
     if (shown_.contains("unknown")) say("? unknown");
   }
+  if (shown_.contains(kCpuBar))
+    say(options.unicode ? "▒ CPU works, · idle" : "- CPU works, . idle");
   if (shown_.contains(kCaused)) say("caused: by its launches");
   if (shown_.contains(kGpuOnly)) say("gpu only: CPU waits");
   if (shown_.contains(kScopesMissing)) say("~ scopes are missing, see the notes");

@@ -26,7 +26,7 @@ inline constexpr std::string_view kScopesMissing = "~";
 class TableLegend {
  public:
   void Show(std::string_view head) { shown_.insert(head); }
-  void ShowBar() { shown_.insert(kBar); }
+  void ShowBar(bool has_gpu) { shown_.insert(has_gpu ? kBar : kCpuBar); }
   void LeaveOut(std::string_view head) { left_out_.insert(head); }
 
   // A line on what was shown and left out so far; empty where all of that was said before.
@@ -34,6 +34,7 @@ class TableLegend {
 
  private:
   static constexpr std::string_view kBar = "bar";
+  static constexpr std::string_view kCpuBar = "bar without a GPU";
 
   std::set<std::string_view> shown_;
   std::set<std::string_view> left_out_;

@@ -6,6 +6,8 @@
 
 #include <limits>
 
+#include "tests/analysis/report_rows.h"
+
 namespace gpubound {
 namespace {
 
@@ -243,6 +245,22 @@ TEST_F(HeadlineTest, WhatTheReplayTellsIsOfTheWholeRun) {
 
 TEST_F(HeadlineTest, ARunWithoutGpuWorkSaysSo) {
   EXPECT_EQ(HeadlineText(Report{}), "No GPU work was recorded.");
+}
+
+TEST_F(HeadlineTest, ARunWithoutGpuWorkNamesTheLargestPartOfItsLoop) {
+  Report report;
+  ReportProcess& process = report.processes.emplace_back();
+  process.span_ns = 100;
+  process.operations = {Row("(no operation)", 70, 0), Row("inference", 30, 0)};
+  EXPECT_EQ(
+      HeadlineText(report),
+      "No GPU work was recorded; time in no operation takes the largest part of the run, 70 %.");
+  ReportIterations& loop = process.iterations.emplace();
+  loop.count = 4;
+  loop.total_ns = 40;
+  loop.operations = {{"inference", 30, 0, 0}, {"(no operation)", 10, 0, 0}};
+  EXPECT_EQ(HeadlineText(report),
+            "No GPU work was recorded; inference takes the largest part of the loop, 75 %.");
 }
 
 TEST_F(HeadlineTest, UnknownTimeIsNoLackOfGpuWork) {

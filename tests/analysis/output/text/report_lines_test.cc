@@ -115,14 +115,51 @@ TEST_F(ReportLinesTest, SaysWhatTheRunWouldTakeIfAPartTookNoTime) {
   EXPECT_THAT(Text(), HasSubstr("It would take about 50 ns if the device took no time, about"));
 }
 
-TEST_F(ReportLinesTest, SaysHowTheProgramEndedUnlessAllWasWell) {
+TEST_F(ReportLinesTest, AFailureOfTheProgramIsSaidBeforeAnythingElse) {
   report_.run.exit_code = 0;
-  EXPECT_THAT(Text(), HasSubstr("\nWall time 1.00 s.\n"));
+  EXPECT_TRUE(Text().starts_with("No GPU work was recorded")) << Text();
   report_.run.exit_code = 3;
-  EXPECT_THAT(Text(), HasSubstr("\nWall time 1.00 s; the program ended with status 3.\n"));
+  EXPECT_TRUE(
+      Text().starts_with("The program failed with exit status 3: all figures are of a "
+                         "failed program.\nNo GPU work"))
+      << Text();
   report_.run.exit_code.reset();
   report_.run.signal = 9;
-  EXPECT_THAT(Text(), HasSubstr("\nWall time 1.00 s; the program was ended by signal 9.\n"));
+  EXPECT_TRUE(
+      Text().starts_with("Signal 9 ended the program: all figures are of what it did "
+                         "until then.\nNo GPU work"))
+      << Text();
+}
+
+TEST_F(ReportLinesTest, StartUpLoopAndShutdownStandOnALineOfTheirOwn) {
+  EXPECT_THAT(Text(), Not(HasSubstr("Start-up")));
+  ReportIterations& all = process().iterations.emplace();
+  all.count = 20;
+  all.start_up_ns = 320'000'000;
+  all.warm_up_ns = 50'000'000;
+  all.total_ns = 550'000'000;
+  all.shutdown_ns = 80'000'000;
+  EXPECT_THAT(Text(), HasSubstr("\nWall time 1.00 s.\nStart-up 320 ms, loop 600 ms, shutdown "
+                                "80.0 ms.\n"));
+  process().pid = 101;  // the root was not recorded
+  report_.processes.insert(report_.processes.begin(), ReportProcess())->pid = 100;
+  EXPECT_THAT(Text(), HasSubstr("\nPid 101: start-up 320 ms, loop 600 ms"));
+}
+
+TEST_F(ReportLinesTest, ARunWithoutAGpuShowsNoFiguresOfGpus) {
+  process().gpu_busy_ns = 0;
+  ReportOperation& row = process().operations[0];
+  row.wall_ns = row.cpu_only_ns = 1'000'000'000;
+  report_.processes.push_back(process());
+  EXPECT_THAT(Text(), Not(ContainsRegex("GPU (busy|wait)|cpu only|unknown|CPU works  ")));
+  EXPECT_THAT(Text(), HasSubstr("\nOperation    wall\ninference  1.00 s"));
+  EXPECT_THAT(Text(), HasSubstr("\nProcess  pid    span\n"));
+  row.cpu_only_ns = 600'000'000;
+  process().operations[0].cpu_only_ns = 600'000'000;
+  process().operations[0].idle_ns = 400'000'000;
+  EXPECT_THAT(Text(), HasSubstr("\nOperation    wall  CPU works    idle\n"));
+  options_.raw = true;
+  EXPECT_THAT(Text(), HasSubstr("GPU busy")) << "readers of raw figures count columns";
 }
 
 TEST_F(ReportLinesTest, SmFillIsOfKernelsWhoseGeometryIsKnown) {
