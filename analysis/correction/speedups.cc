@@ -4,6 +4,7 @@
 #include "analysis/correction/speedups.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -55,6 +56,16 @@ ReportWhatIf PartOf(const std::string& operation, double speedup, const Replayed
   return {operation, speedup, ratio.part, ratio.low, ratio.high};
 }
 
+// Of the process that the path is of, which |ratio| says of the run.
+ReportSpeedup SpeedupOf(const std::string& part, const SpanRatio& ratio,
+                        const ReplayedSpan& changed, const ReplayedSpan& as_is) {
+  const auto ns = [&](double off) {
+    const double moved_ns = off * static_cast<double>(as_is.process_ns);
+    return std::max<int64_t>(0, changed.process_ns + std::llround(moved_ns));
+  };
+  return {part, changed.process_ns, ns(ratio.low - ratio.part), ns(ratio.high - ratio.part)};
+}
+
 }  // namespace
 
 Speedups::Speedups(const Run& run, const ReplayOptions& replay, LeadingProcess leading)
@@ -102,6 +113,8 @@ void Speedups::Put(const ReplayedRun& base, Report* report) const {
   }
   for (const Question& question : questions_) {
     const ReplayedSpan& changed = *question.answer;
+    const SpanRatio ratio = RatioOf(changed, as_is);
+    if (SaysNothing(ratio)) continue;
     const bool is_operation = question.part == ScaledPart::kOperation;
     if (is_operation && question.factor != 0) {
       run.what_if = PartOf(question.name, 1 / question.factor, changed, as_is);
@@ -118,7 +131,7 @@ void Speedups::Put(const ReplayedRun& base, Report* report) const {
     const char* const kind = is_operation                          ? "operation "
                              : question.part == ScaledPart::kLayer ? "layer "
                                                                    : "";
-    path.speedups.push_back({kind + question.name, changed.process_ns});
+    path.speedups.push_back(SpeedupOf(kind + question.name, ratio, changed, as_is));
   }
   std::stable_sort(
       path.speedups.begin(), path.speedups.end(),

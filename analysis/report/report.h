@@ -144,6 +144,8 @@ struct ReportPathPart {
 struct ReportSpeedup {
   std::string part;  // "device", "operation simulation", "layer python"
   int64_t wall_ns = 0;
+  int64_t wall_low_ns = 0;  // of its 95 % interval
+  int64_t wall_high_ns = 0;
 };
 
 // What the length of the main process hangs on: the chain of what waited for what, from its end

@@ -49,7 +49,10 @@ Json PathJson(const std::optional<ReportCriticalPath>& path) {
                                               {"host", part.host}};
                                 })},
               {"without", ArrayOf(path->speedups, [](const ReportSpeedup& speedup) {
-                 return Json{{"part", speedup.part}, {"wall_ns", speedup.wall_ns}};
+                 return Json{{"part", speedup.part},
+                             {"wall_ns", speedup.wall_ns},
+                             {"wall_low_ns", speedup.wall_low_ns},
+                             {"wall_high_ns", speedup.wall_high_ns}};
                })}};
 }
 

@@ -21,6 +21,9 @@ struct SpanRatio {
   double high = 1;
 };
 
+// Half of the run's time more or less: nobody can act on such a prediction, so none is shown.
+inline bool SaysNothing(const SpanRatio& ratio) { return ratio.high - ratio.low > 0.5; }
+
 // The run's time with the time of one part multiplied by a factor.
 struct SpeedPoint {
   double factor = 1;

@@ -41,7 +41,9 @@ std::string FreeText(const Report& report, const TextOptions& options) {
             Bounded(device && report.run.whole_unknown.share > 0,
                     device && report.run.whole_gpu_busy_is_upper_bound,
                     FormatTime(speedup.wall_ns, options.raw)) +
-            " if " + SubjectOf(speedup.part, options) + " took no time";
+            " (" + FormatTime(speedup.wall_low_ns, options.raw) + " to " +
+            FormatTime(speedup.wall_high_ns, options.raw) + ") if " +
+            SubjectOf(speedup.part, options) + " took no time";
   }
   return text.empty() ? text : text + ".";
 }

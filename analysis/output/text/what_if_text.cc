@@ -63,6 +63,13 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   TextOptions options;
   options.unicode = unicode;
   const std::string owner = OnlyLaunches(report.before) ? OwnerText(report.before, options) : "";
+  if (SaysNothing(report.ratio)) {
+    return text + Wrap("No prediction: the run" + owner +
+                           " waits for something that was not "
+                           "recorded, and depending on that it would take " +
+                           FormatRatio(report.ratio) + " the time.",
+                       width, 2);
+  }
   text += Wrap("Predicted span" + owner + " " + FormatTime(report.predicted_span_ns) +
                    " instead of " + FormatTime(report.span_ns) + ", " +
                    (as_fast ? "as fast" : speed) + " (" + FormatRatio(report.ratio) +

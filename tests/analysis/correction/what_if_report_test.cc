@@ -156,6 +156,18 @@ TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
   }
 }
 
+TEST_F(WhatIfReportTest, APredictionThatMayBeAnythingIsNotShown) {
+  WhatIfReport report = With("device:0.5");
+  report.ratio = {0.99, 0.02, 1.99};
+  const std::string text = RenderWhatIfText(report, 500, true);
+  EXPECT_EQ(text.find("No prediction: the run waits for something that was not recorded, and "
+                      "depending on that it would take 0.99 x [0.02, 1.99] the time.\n"),
+            0u)
+      << text;
+  EXPECT_EQ(text.find("Predicted"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Operation"), std::string::npos) << text;
+}
+
 TEST_F(WhatIfReportTest, WhatChangesNothingIsAsFast) {
   EXPECT_NE(RenderWhatIfText(With("device:1"), 500, true).find("1.30 us, as fast ("),
             std::string::npos);

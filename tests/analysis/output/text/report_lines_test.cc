@@ -103,16 +103,21 @@ TEST_F(ReportLinesTest, WhatTakesLongerThanItsProgressSaysIsNotExtrapolated) {
 TEST_F(ReportLinesTest, SaysWhatTheRunWouldTakeIfAPartTookNoTime) {
   ReportCriticalPath& path = report_.run.critical_path.emplace();
   path.wall_ns = 100;
-  path.speedups = {{"device", 50}, {"operation act", 60}, {"layer python", 70}};
+  path.speedups = {
+      {"device", 50, 45, 55}, {"operation act", 60, 59, 61}, {"layer python", 70, 70, 80}};
   options_.full = true;
-  EXPECT_THAT(Text(), HasSubstr("It would take 50 ns if the device took no time, 60 ns if act took "
-                                "no time, 70 ns if Python took no time.\n"));
+  options_.width = 200;
+  EXPECT_THAT(Text(),
+              HasSubstr("It would take 50 ns (45 ns to 55 ns) if the device took no time, "
+                        "60 ns (59 ns to 61 ns) if act took no time, 70 ns (70 ns to 80 ns) "
+                        "if Python took no time.\n"));
   // Of device work nobody knows what would be saved, of Python it is as before.
   report_.run.whole_unknown.share = 0.1;
-  EXPECT_THAT(Text(), HasSubstr("It would take <= 50 ns if the device took no time, <= 60 ns if "
-                                "act took no time, 70 ns if Python took no time.\n"));
+  EXPECT_THAT(Text(), HasSubstr("It would take <= 50 ns (45 ns to 55 ns) if the device took no "
+                                "time, <= 60 ns (59 ns to 61 ns) if act took no time, 70 ns ("));
   report_.run.whole_gpu_busy_is_upper_bound = true;
-  EXPECT_THAT(Text(), HasSubstr("It would take about 50 ns if the device took no time, about"));
+  EXPECT_THAT(Text(), HasSubstr("It would take about 50 ns (45 ns to 55 ns) if the device took "
+                                "no time, about"));
 }
 
 TEST_F(ReportLinesTest, AFailureOfTheProgramIsSaidBeforeAnythingElse) {
