@@ -23,6 +23,7 @@
 #include "analysis/correction/lost_costs.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/correction/speedups.h"
+#include "analysis/correction/start_and_end.h"
 #include "analysis/replay/replay.h"
 #include "analysis/report/main_process.h"
 
@@ -179,6 +180,13 @@ void WidenBy(double lost_ns, CorrectedProcess* corrected) {
   }
 }
 
+// What starting and ending the profiler took is part of the span, but not by how much: of what was
+// measured, some lies before the span begins and some after its end.
+void WidenByStartAndEnd(const StartAndEndCost& once, Bounds* span) {
+  const int64_t most_ns = std::llround(once.ns + kNormal975 * once.error_ns);
+  span->low = std::max<int64_t>(0, span->low - most_ns);
+}
+
 // The report of |replayed| beside the recorded values of |report|, with what the run says of its
 // costs.
 Status PutBeside(const ReplayedRun& replayed, const InRunCosts& checked,
@@ -191,6 +199,8 @@ Status PutBeside(const ReplayedRun& replayed, const InRunCosts& checked,
         CorrectedOf(process, std::move((*corrected).processes[p]), replayed.facts[p]));
     result->in_run = checked.checks[p];
     WidenBy(lost_ns[p], result.get());
+    const ProcessTrace& of = replayed.run.processes[p];
+    WidenByStartAndEnd(StartAndEndOf(of, options.process_costs), &result->span);
     process.corrected = std::move(result);
     process.corrected_why_not.clear();
   }

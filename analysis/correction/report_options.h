@@ -7,8 +7,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/attribution/breakdown_options.h"
+#include "analysis/calibration/calibration.h"
 #include "analysis/calibration/cost_model.h"
 
 namespace gpubound {
@@ -19,8 +21,9 @@ struct ReportOptions : BreakdownOptions {
   bool replays = false;
   // With |replays|: also what parts infinitely fast would buy, a pass over the events for each.
   bool speedups = true;
-  std::optional<CostModel> costs;  // absent: those of the run's calibration (run_costs.h)
-  std::string calibration_folder;  // where the run's directory holds none; empty: nowhere
+  std::optional<CostModel> costs;          // absent: those of the run's calibration (run_costs.h)
+  std::vector<ProcessCost> process_costs;  // likewise; of a process once, beside its events
+  std::string calibration_folder;          // where the run's directory holds none; empty: nowhere
   std::string why_no_costs = "not calibrated";
 };
 

@@ -14,6 +14,7 @@ ReportOptions WithCostsOf(const Run& run, ReportOptions options) {
   const Result<Calibration> calibration = CalibrationOf(run, options.calibration_folder);
   if (calibration.ok()) {
     options.costs = ModelOf(*calibration);
+    options.process_costs = calibration->processes;
   } else {
     const Error& error = calibration.error();
     options.why_no_costs = error.found + (error.remedy.empty() ? "" : "; " + error.remedy);

@@ -7,45 +7,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "analysis/base/estimate.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/correction/run_report.h"
+#include "analysis/correction/start_and_end.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/own_work.h"
 
 namespace gpubound {
 namespace {
-
-struct Figure {
-  double ns = 0;
-  double error_ns = 0;  // standard error
-};
-
-// One that was measured on a machine too busy to know it better than its own size is left out; then
-// it may be anything up to its upper bound.
-Figure CostOfProcess(const Calibration& calibration, const std::string& condition) {
-  const auto found =
-      std::find_if(calibration.processes.begin(), calibration.processes.end(),
-                   [&](const ProcessCost& process) { return process.condition == condition; });
-  if (found == calibration.processes.end()) return {};
-  const Figure measured = {found->cost.total_ns(), found->cost.standard_error_ns};
-  if (kNormal975 * measured.error_ns < measured.ns) return measured;
-  return {0, measured.ns / kNormal975 + measured.error_ns};
-}
-
-// Loading CUDA's part is the same whatever loads it.
-Figure StartAndEnd(const ProcessTrace& process, const Calibration& calibration) {
-  const Figure native = CostOfProcess(calibration, "");
-  Figure total = process.python ? CostOfProcess(calibration, "Python") : native;
-  if (process.device_kind == "none") return total;
-  const Figure cuda = CostOfProcess(calibration, "CUDA");
-  total.ns += std::max(0.0, cuda.ns - native.ns);
-  total.error_ns = process.python ? std::hypot(total.error_ns, cuda.error_ns, native.error_ns)
-                                  : std::max(total.error_ns, cuda.error_ns);
-  return total;
-}
 
 // What was started may be a wrapper that is not part of the run: a shell, env, uv.
 int64_t PidToCorrect(const TimedRun& run, const Report& report) {
@@ -85,7 +55,7 @@ Result<CorrectedWall> CorrectedWallOf(const TimedRun& run, const std::string& ru
     const ProcessTrace& process = analyzed->run.processes[p];
     const ReportProcess& report = analyzed->report.processes[p];
     if (process.identity.pid != pid) continue;
-    const Figure start_and_end = StartAndEnd(process, calibration);
+    const StartAndEndCost start_and_end = StartAndEndOf(process, calibration.processes);
     corrected.ns -= start_and_end.ns;
     corrected.start_and_end_error_ns += start_and_end.error_ns;
     if (report.corrected == nullptr) continue;

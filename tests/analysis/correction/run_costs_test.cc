@@ -98,6 +98,29 @@ TEST_F(TwoHostsTest, NothingIsCorrectedByTheCostsOfAThirdMachine) {
   }
 }
 
+// One process costs 100 to 300 ns to start and end; the span is 1000 ns long.
+TEST(StartAndEndTest, TheSpanWithoutTheProfilerMayBeShorterByThem) {
+  const TemporaryRun run;
+  SegmentWriter writer(run, {});
+  writer.PutUsualRows();
+  writer.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
+  ReportOptions options;
+  options.replays = true;
+  options.costs.emplace().Of(CostKind::kNativeScope) = {10, 0, 0, 0, 80};
+  const auto span_with = [&](std::vector<ProcessCost> costs) {
+    options.process_costs = std::move(costs);
+    const Result<Report> report = ReportOfRun(run.path(), options);
+    EXPECT_TRUE(report.ok());
+    return report->processes.front().corrected->span;
+  };
+  const Bounds without = span_with({});
+  const Bounds known = span_with({{"", {0, 200, 0, 50, 10}}, {"CUDA", {0, 200, 0, 50, 10}}});
+  EXPECT_EQ(known.high, without.high);
+  EXPECT_NEAR(static_cast<double>(without.low - known.low), 200 + 1.96 * 50, 1);
+  const Bounds badly = span_with({{"", {0, 0, 0, 100, 10}}, {"CUDA", {0, 0, 0, 100, 10}}});
+  EXPECT_NEAR(static_cast<double>(without.low - badly.low), 1.96 * 100, 1) << "anything up to it";
+}
+
 // A span of 1000 ns; of its events some were dropped.
 class LostEventsTest : public testing::Test {
  protected:
