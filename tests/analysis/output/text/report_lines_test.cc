@@ -157,12 +157,11 @@ TEST_F(ReportLinesTest, ARunWithoutAGpuShowsNoFiguresOfGpus) {
   row.wall_ns = row.cpu_only_ns = 1'000'000'000;
   report_.processes.push_back(process());
   EXPECT_THAT(Text(), Not(ContainsRegex("GPU (busy|wait)|cpu only|unknown|CPU works  ")));
-  EXPECT_THAT(Text(), HasSubstr("\nOperation    wall\ninference  1.00 s"));
-  EXPECT_THAT(Text(), HasSubstr("\nProcess  pid    span\n"));
-  row.cpu_only_ns = 600'000'000;
+  EXPECT_THAT(Text(), ContainsRegex("\nOperation +wall\ninference +1.00 s"));
+  EXPECT_THAT(Text(), ContainsRegex("\nProcess +pid +span\n"));
   process().operations[0].cpu_only_ns = 600'000'000;
   process().operations[0].idle_ns = 400'000'000;
-  EXPECT_THAT(Text(), HasSubstr("\nOperation    wall  CPU works    idle\n"));
+  EXPECT_THAT(Text(), ContainsRegex("\nOperation +wall +CPU works +idle\n"));
   options_.raw = true;
   EXPECT_THAT(Text(), HasSubstr("GPU busy")) << "readers of raw figures count columns";
 }
