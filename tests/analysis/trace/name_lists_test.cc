@@ -24,6 +24,16 @@ TEST(NameListsTest, KnowsCollectivesByTheirKernels) {
            "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>(vllm::RankData*)",
            "_ZN4vllm26cross_device_reduce_1stageI13__nv_bfloat16Li2EEEvPNS_8RankDataE",
            "nvshmemi_transfer_rma",
+           "mscclKernel_Sum_half",
+           "void deep_ep::internode::dispatch<true, false>(int4*, float*)",
+           "void deep_ep::intranode::combine<__nv_bfloat16, 8>(__nv_bfloat16*)",
+           "void deep_ep::internode_ll::combine<true>(void*)",
+           "_ZN7deep_ep12internode_ll8dispatchILb1EEEvPv",
+           "void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8>(int const*)",
+           "void mori::moe::EpDispatchIntraNodeKernel<hip_bfloat16>(mori::moe::EpArgs)",
+           "void quickreduce::allreduce_prototype_twoshot<half>(half const*)",
+           "userbuffers_fp16_sum_inplace_gpu_rr_rs_oop",
+           "hcom_allReduce__210_0_1",
        }) {
     EXPECT_EQ(ClassOfKernel(name), kComm) << name;
   }
@@ -34,6 +44,7 @@ TEST(NameListsTest, TakesOtherKernelsAsCompute) {
            "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize64x64x32",
            "void at::native::elementwise<ncclThing>(int)",
            "my_reduce_nccl_like",
+           "void deep_ep::layout::get_dispatch_layout<8>(long const*)",
            "",
        }) {
     EXPECT_EQ(ClassOfKernel(name), kCompute) << name;
