@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -27,11 +28,6 @@ struct PhysicalDevice {
   uint32_t ordinal = 0;
   DeviceUsage usage;
   DeviceMeter meter;
-
-  bool Is(const std::string& uuid, const std::string& on_host, uint32_t with_ordinal) const {
-    if (!uuid.empty()) return usage.uuid == uuid;
-    return usage.uuid.empty() && host == on_host && ordinal == with_ordinal;
-  }
 };
 
 class DeviceTable {
@@ -41,9 +37,9 @@ class DeviceTable {
   PhysicalDevice* Find(const ProcessTrace& process, DeviceId id) {
     const Device& device = process.DeviceOf(id);
     const std::string& host = process.identity.host;
-    for (PhysicalDevice& known : devices_) {
-      if (known.Is(device.uuid, host, device.info.index)) return &known;
-    }
+    const auto [place, is_new] =
+        places_.try_emplace(KeyOf(device.uuid, host, device.info.index), devices_.size());
+    if (!is_new) return &devices_[place->second];
     PhysicalDevice& added =
         devices_.emplace_back(PhysicalDevice{host, device.info.index, {}, DeviceMeter(windows_)});
     added.usage.uuid = device.uuid;
@@ -60,6 +56,7 @@ class DeviceTable {
       PhysicalDevice& device = devices_[i];
       archive.All(device.host, device.ordinal, device.usage.uuid, device.usage.name,
                   device.usage.simulated, device.usage.used);
+      places_.try_emplace(KeyOf(device.usage.uuid, device.host, device.ordinal), i);
       device.meter.Visit(archive, from_ns);
       if (!archive.reads()) continue;
       const std::vector<DeviceBand>& bands = device.meter.bands();
@@ -98,13 +95,13 @@ class DeviceTable {
   // Of that, each device is told what lies in |time_of|(device).
   template <typename TimeOf>
   void TakeUnknown(const std::vector<Unknown>& all, TimeOf time_of) {
-    for (PhysicalDevice& device : devices_) {
-      for (const Unknown& of : all) {
-        if (!device.Is(of.uuid, of.host, of.ordinal)) continue;
-        std::vector<Interval> times;
-        for (const Interval& time : of.times) times.push_back(time.ClippedTo(time_of(device)));
-        device.meter.SetUnknown(Union(std::move(times)));
-      }
+    for (const Unknown& of : all) {
+      const auto place = places_.find(KeyOf(of.uuid, of.host, of.ordinal));
+      if (place == places_.end()) continue;
+      PhysicalDevice& device = devices_[place->second];
+      std::vector<Interval> times;
+      for (const Interval& time : of.times) times.push_back(time.ClippedTo(time_of(device)));
+      device.meter.SetUnknown(Union(std::move(times)));
     }
   }
 
@@ -122,11 +119,8 @@ class DeviceTable {
   // What was measured of some of the devices, from where this has come to.
   void Append(const DeviceTable& later) {
     for (const PhysicalDevice& device : later.devices_) {
-      for (PhysicalDevice& known : devices_) {
-        if (!known.Is(device.usage.uuid, device.host, device.ordinal)) continue;
-        known.meter.Append(device.meter);
-        break;
-      }
+      const auto place = places_.find(KeyOf(device.usage.uuid, device.host, device.ordinal));
+      if (place != places_.end()) devices_[place->second].meter.Append(device.meter);
     }
   }
 
@@ -147,8 +141,15 @@ class DeviceTable {
   }
 
  private:
+  // A device is its uuid, without one what its host calls it.
+  using Key = std::tuple<std::string, std::string, uint32_t>;
+  static Key KeyOf(const std::string& uuid, const std::string& host, uint32_t ordinal) {
+    return uuid.empty() ? Key(uuid, host, ordinal) : Key(uuid, "", 0);
+  }
+
   const std::vector<Interval>& windows_;
   std::deque<PhysicalDevice> devices_;
+  std::map<Key, size_t> places_;  // in devices_, until Finish()
 };
 
 }  // namespace gpubound

@@ -9,17 +9,45 @@
 namespace gpubound {
 namespace {
 
-// What runs on |device|, for reading and writing.
-RunningWork& On(uint32_t device, RunningOnDevices* running) {
-  const auto known = std::find_if(running->begin(), running->end(),
-                                  [device](const auto& of) { return of.first == device; });
-  return known != running->end() ? known->second : running->emplace_back(device, 0).second;
-}
+// What runs on devices, each found at once.
+class RunningIndex {
+ public:
+  explicit RunningIndex(RunningOnDevices* running) : running_(*running) {
+    for (size_t i = 0; i < running_.size(); ++i) PlaceOf(running_[i].first) = Place(i);
+  }
+  RunningWork& On(uint32_t device) {
+    uint32_t& place = PlaceOf(device);
+    if (place == 0) {
+      place = Place(running_.size());
+      running_.emplace_back(device, 0);
+    }
+    return running_[place - 1].second;
+  }
+
+ private:
+  static uint32_t Place(size_t index) { return static_cast<uint32_t>(index + 1); }
+  uint32_t& PlaceOf(uint32_t device) {
+    if (device >= places_.size()) places_.resize(size_t{device} + 1);
+    return places_[device];
+  }
+  RunningOnDevices& running_;
+  std::vector<uint32_t> places_;  // from 1; 0: there is none yet
+};
 
 }  // namespace
 
+RunningWork& DeviceActivity::On(uint32_t device) {
+  if (device >= places_.size()) places_.resize(size_t{device} + 1);
+  uint32_t& place = places_[device];
+  if (place == 0) {
+    running_.emplace_back(device, 0);
+    place = static_cast<uint32_t>(running_.size());
+  }
+  return running_[place - 1].second;
+}
+
 void DeviceActivity::BeginWith(uint32_t device, RunningWork now) {
-  (device == device_ ? now_ : On(device, &running_)) = now;
+  (device == device_ ? now_ : On(device)) = now;
   marks_.front().running = Running();
 }
 
@@ -31,7 +59,7 @@ void DeviceActivity::CatchUp() {
 
 RunningOnDevices DeviceActivity::Running() const {
   RunningOnDevices running = running_;
-  On(device_, &running) = now_;
+  RunningIndex(&running).On(device_) = now_;
   return running;
 }
 
@@ -62,8 +90,8 @@ int64_t DeviceActivity::TimeBehind(size_t words) const {
 void DeviceActivity::AddSlowPath(uint32_t device, int64_t time_ns, RunningWork now) {
   CatchUp();
   if (device != device_) {
-    On(device_, &running_) = now_;
-    now_ = On(device, &running_);
+    On(device_) = now_;
+    now_ = On(device);
     device_ = device;
     Put(device << kEscapeShift | kDevice);
   }
@@ -93,10 +121,11 @@ RunningOnDevices DeviceActivity::Reader::Seek(int64_t time_ns) {
   });
   GoTo(static_cast<size_t>(std::distance(marks.begin(), behind)) - 1);
   RunningOnDevices running = marks[next_block_].running;
+  RunningIndex index(&running);
   while (next_ != words_.size() || ReadBlock()) {
     const uint32_t word = words_[next_];
     if (IsChange(word) && static_cast<int64_t>(time_ns_ + StepOf(word)) >= time_ns) break;
-    if (Take(word)) On(device_, &running) = RunningOf(word);
+    if (Take(word)) index.On(device_) = RunningOf(word);
     ++next_;
   }
   return running;

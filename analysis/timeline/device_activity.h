@@ -163,6 +163,7 @@ class DeviceActivity {
 
   void AddSlowPath(uint32_t device, int64_t time_ns, RunningWork now);
   void CatchUp();
+  RunningWork& On(uint32_t device);
   RunningOnDevices Running() const;
   void Put(uint32_t word) {
     log_.open_block().push_back(word);
@@ -178,6 +179,7 @@ class DeviceActivity {
   uint32_t device_ = 0;
   RunningWork now_ = 0;       // on that device, as far as the open block does not tell
   RunningOnDevices running_;  // on the others
+  std::vector<uint32_t> places_;  // of devices in running_, from 1
 };
 
 }  // namespace gpubound
