@@ -18,7 +18,12 @@ enum class ReportDetail : uint8_t {
   kAll,
 };
 
+// What the headline is about: the iterations after warm-up where there are any, else the span; the
+// time from the first to the last work of the run's devices; the span.
+enum class ReportWindow : uint8_t { kStep, kWork, kWhole };
+
 struct BreakdownOptions {
+  ReportWindow window = ReportWindow::kStep;
   ReportDetail detail = ReportDetail::kAll;
   // Foreign ranges that serve as operations beside the usual rule: "nvtx:DOMAIN", or "all".
   std::vector<std::string> operations;

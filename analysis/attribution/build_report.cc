@@ -276,15 +276,18 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   const ClockAlignment clocks = AlignClocks(run, host);
   AddBegins(run, clocks, span, &report);
   const size_t stepping = SteppingProcess(analyses, root_index);
-  RunWindows cut = stepping < run.processes.size()
-                       ? CutRun(span, &analyses[stepping], clocks.offset_ns[stepping])
-                       : CutRun(span, nullptr, 0);
+  // Of time that is kept as sums nobody knows when work ran.
+  const Interval work = run.sums == nullptr ? WorkTime(activity, clocks.offset_ns) : Interval{0, 0};
+  RunWindows cut =
+      stepping < run.processes.size()
+          ? CutRun(span, &analyses[stepping], clocks.offset_ns[stepping], work, options.window)
+          : CutRun(span, nullptr, 0, work, options.window);
   const RunUnknown unknown = UnknownOf(run, pauses, clocks.offset_ns, span);
   Result<std::vector<DeviceUsage>> measured =
       MeasureDevices(run, activity, clocks, cut.windows, unknown);
   if (!measured.ok() && cut.windows.size() > 1) {
     report.notes.push_back(measured.error().ToString());
-    cut = CutRun(span, nullptr, 0);
+    cut = CutRun(span, nullptr, 0, Interval{0, 0}, options.window);
     measured = MeasureDevices(run, activity, clocks, cut.windows, unknown);
   }
   if (!measured.ok()) return measured.error();

@@ -83,26 +83,49 @@ ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_n
 
 }  // namespace
 
-RunWindows CutRun(const Interval& span, const ProcessAnalysis* stepping, int64_t offset_ns) {
+Interval WorkTime(const RunActivity& activity, const std::vector<int64_t>& offset_ns) {
+  Interval work{INT64_MAX, INT64_MIN};
+  for (size_t p = 0; p < activity.size(); ++p) {
+    if (activity[p] == nullptr || activity[p]->size() == 0) continue;
+    DeviceActivity::Reader reader(*activity[p]);
+    DeviceActivity::Change change;
+    while (change.now == 0 && reader.Next(&change)) continue;
+    if (change.now == 0) continue;
+    const int64_t end_ns = activity[p]->TimeBehind(activity[p]->size());
+    work.begin_ns = std::min(work.begin_ns, change.time_ns + offset_ns[p]);
+    work.end_ns = std::max(work.end_ns, end_ns + offset_ns[p]);
+  }
+  return work;
+}
+
+RunWindows CutRun(const Interval& span, const ProcessAnalysis* stepping, int64_t offset_ns,
+                  const Interval& work, ReportWindow wanted) {
   RunWindows cut;
   cut.windows.push_back(span);
-  if (stepping == nullptr || !stepping->warm_up) return cut;
-  const Interval warm_up = Shifted(*stepping->warm_up, offset_ns).ClippedTo(span);
-  Interval steady{warm_up.end_ns, warm_up.end_ns};
-  if (!stepping->steady.empty()) {
-    steady.end_ns = stepping->steady.back().time.end_ns + offset_ns;
-    steady = steady.ClippedTo(span);
+  if (stepping != nullptr && stepping->warm_up) {
+    const Interval warm_up = Shifted(*stepping->warm_up, offset_ns).ClippedTo(span);
+    Interval steady{warm_up.end_ns, warm_up.end_ns};
+    if (!stepping->steady.empty()) {
+      steady.end_ns = stepping->steady.back().time.end_ns + offset_ns;
+      steady = steady.ClippedTo(span);
+    }
+    const std::pair<const char*, Interval> parts[] = {
+        {"start-up", {span.begin_ns, warm_up.begin_ns}},
+        {"warm-up", warm_up},
+        {"iterations", steady},
+        {"shutdown", {steady.end_ns, span.end_ns}}};
+    for (const auto& [name, window] : parts) {
+      if (window.empty()) continue;
+      if (window == steady && wanted == ReportWindow::kStep) cut.headline = cut.windows.size();
+      cut.windows.push_back(window);
+      cut.parts.emplace_back(name);
+    }
   }
-  const std::pair<const char*, Interval> parts[] = {{"start-up", {span.begin_ns, warm_up.begin_ns}},
-                                                    {"warm-up", warm_up},
-                                                    {"iterations", steady},
-                                                    {"shutdown", {steady.end_ns, span.end_ns}}};
-  for (const auto& [name, window] : parts) {
-    if (window.empty()) continue;
-    if (window == steady) cut.headline = cut.windows.size();
-    cut.windows.push_back(window);
-    cut.parts.emplace_back(name);
-  }
+  const Interval inside = work.begin_ns < work.end_ns ? work.ClippedTo(span) : Interval{0, 0};
+  if (inside.empty()) return cut;
+  cut.work = cut.windows.size();
+  cut.windows.push_back(inside);
+  if (wanted == ReportWindow::kWork) cut.headline = cut.work;
   return cut;
 }
 
@@ -111,7 +134,7 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
   ReportRun& summary = report->run;
   const int64_t span_ns = cut.windows.front().length();
   summary.wall_ns = span_ns;
-  summary.headline = cut.headline == 0 ? "span" : "iterations";
+  summary.headline = cut.headline == 0 ? "span" : cut.headline == cut.work ? "work" : "iterations";
   summary.headline_ns = cut.windows[cut.headline].length();
   summary.gpu_busy_is_lower_bound = !run.lost.empty();
   for (const DeviceUsage& device : devices) {
@@ -126,7 +149,7 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
       summary.devices_unused.push_back(device.name);
     }
   }
-  for (size_t window = 1; window < cut.windows.size(); ++window) {
+  for (size_t window = 1; window <= cut.parts.size(); ++window) {
     const DeviceTime time = SumOf(devices, window);
     summary.parts.push_back({cut.parts[window - 1], cut.windows[window].length(), time.busy_ns,
                              time.compute_ns, time.comm_ns, time.copy_ns, time.graph_ns > 0});
@@ -149,6 +172,9 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
   const DeviceTime whole = SumOf(devices, 0);
   summary.whole_gpu_busy_share = share(whole.busy_ns, span_ns);
   summary.whole_gpu_busy_is_upper_bound = whole.graph_ns > 0;
+  if (cut.work == 0) return;
+  summary.work_ns = cut.windows[cut.work].length();
+  summary.work_gpu_busy_share = share(SumOf(devices, cut.work).busy_ns, summary.work_ns);
 }
 
 }  // namespace gpubound

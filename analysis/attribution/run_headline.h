@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/attribution/breakdown_options.h"
 #include "analysis/attribution/process_report.h"
 #include "analysis/base/interval.h"
 #include "analysis/processes/device_usage.h"
@@ -16,16 +17,23 @@
 
 namespace gpubound {
 
-// Windows in which devices are measured: the whole span first, then its parts in order of time.
+// Windows in which devices are measured: the whole span first, then its parts in order of time,
+// then that of all work.
 struct RunWindows {
   std::vector<Interval> windows;
   std::vector<std::string> parts;  // names of windows[1..]
   size_t headline = 0;             // index into |windows|
+  size_t work = 0;                 // likewise, the last one; 0: there is none
 };
 
 // |stepping|: the process whose iterations count, null when no process has any; |offset_ns|: trace
-// time of the reference host less its own.
-RunWindows CutRun(const Interval& span, const ProcessAnalysis* stepping, int64_t offset_ns);
+// time of the reference host less its own. |work|: from the first to the last work of devices,
+// empty where that is not known. |wanted|: the headline, where it can be.
+RunWindows CutRun(const Interval& span, const ProcessAnalysis* stepping, int64_t offset_ns,
+                  const Interval& work, ReportWindow wanted);
+
+// From the first to the last work that |activity|, by process, has; empty where it has none.
+Interval WorkTime(const RunActivity& activity, const std::vector<int64_t>& offset_ns);
 
 // Fills devices and everything of ReportRun that follows from them.
 void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const RunWindows& cut,

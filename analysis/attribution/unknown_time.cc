@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,28 +35,37 @@ std::vector<Interval> OutsideOf(const ProcessTrace& process, const Interval& who
   return times;
 }
 
-// For how long, at most, it is not known what |process| did on |device|: in its own time of that
+// For how long, at most, it is not known what a process did on a device: in its own time of that
 // kind another device may have been busy, and nothing is unknown of the two together.
-int64_t MostOn(const DeviceUsage& device, const ReportProcess& process) {
-  struct Times {
-    int64_t unknown_ns = 0;
-    int64_t busy_ns = 0;
-  };
-  std::map<std::pair<std::string, uint32_t>, Times> by_device;
-  for (const ReportDeviceShare& share : process.device_shares) {
-    Times& times = by_device[{share.uuid, share.ordinal}];
-    times.unknown_ns += share.unknown_ns;
-    times.busy_ns += share.busy_ns;
+class MostUnknown {
+ public:
+  explicit MostUnknown(const ReportProcess& process) {
+    struct Times {
+      int64_t unknown_ns = 0;
+      int64_t busy_ns = 0;
+    };
+    std::map<std::pair<std::string, uint32_t>, Times> by_device;
+    for (const ReportDeviceShare& share : process.device_shares) {
+      Times& times = by_device[{share.uuid, share.ordinal}];
+      times.unknown_ns += share.unknown_ns;
+      times.busy_ns += share.busy_ns;
+    }
+    otherwise_ns_ = by_device.empty() ? process.unknown_ns : INT64_MAX;
+    for (const auto& [key, times] : by_device) {
+      if (!key.first.empty()) of_uuid_.try_emplace(key.first, times.unknown_ns);
+      // All that was unknown is so still, or was busy.
+      otherwise_ns_ = std::min(otherwise_ns_, times.unknown_ns + times.busy_ns);
+    }
   }
-  if (by_device.empty()) return process.unknown_ns;
-  int64_t most_ns = INT64_MAX;
-  for (const auto& [key, times] : by_device) {
-    if (!key.first.empty() && key.first == device.uuid) return times.unknown_ns;
-    // All that was unknown is so still, or was busy.
-    most_ns = std::min(most_ns, times.unknown_ns + times.busy_ns);
+  int64_t On(const DeviceUsage& device) const {
+    const auto known = of_uuid_.find(device.uuid);
+    return known == of_uuid_.end() ? otherwise_ns_ : known->second;
   }
-  return most_ns;
-}
+
+ private:
+  std::unordered_map<std::string, int64_t> of_uuid_;
+  int64_t otherwise_ns_ = 0;
+};
 
 bool HasSeveralHosts(const Run& run) {
   return std::any_of(run.processes.begin(), run.processes.end(), [&run](const auto& process) {
@@ -74,6 +84,7 @@ class UnknownTimes {
         has_sums_(run.sums != nullptr) {
     for (size_t p = 0; p < run.processes.size(); ++p) {
       const ProcessTrace& process = run.processes[p];
+      most_.emplace_back(report.processes[p]);
       spans_.push_back(Shifted({process.span_begin_ns, process.span_end_ns}, clocks.offset_ns[p]));
     }
   }
@@ -115,9 +126,11 @@ class UnknownTimes {
       const bool may_use_it = device == nullptr || unknown_[p].sees_any ||
                               std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
       if (!may_use_it) continue;
+      const bool knows_all = unknown_[p].times.empty() && unknown_[p].outside.empty();
+      if (knows_all && !has_sums_) continue;
       // Of what is summed nothing but the length is known, and that it lies in the process's span.
-      const int64_t most_ns = device == nullptr ? report_.processes[p].unknown_ns
-                                                : MostOn(*device, report_.processes[p]);
+      const int64_t most_ns =
+          device == nullptr ? report_.processes[p].unknown_ns : most_[p].On(*device);
       sum_ns += std::min(most_ns, spans_[p].ClippedTo(window).length());
       for (const Interval& time : unknown_[p].times) all.push_back(time.ClippedTo(window));
       for (const Interval& time : unknown_[p].outside) {
@@ -145,6 +158,7 @@ class UnknownTimes {
                           device->bands.size() == 1 && device->bands.front().process == p;
     if (!is_alone) return {};
     if (index == 0) return first->unknown_ns;
+    if (index == cut_.work) return {};
     if (&*first != SteppingProcess(report_)) return {};
     int64_t unknown_ns = 0;
     for (const ReportIterationOperation& row : first->iterations->operations) {
@@ -158,7 +172,8 @@ class UnknownTimes {
   const RunWindows& cut_;
   const Report& report_;
   const bool has_sums_;
-  std::vector<Interval> spans_;  // by process, on the clock of the run
+  std::vector<MostUnknown> most_;  // by process
+  std::vector<Interval> spans_;    // likewise, on the clock of the run
 };
 
 }  // namespace
@@ -194,6 +209,7 @@ void AddUnknownTime(const Run& run, const RunUnknown& unknown, const ClockAlignm
   const UnknownTimes times(run, unknown, clocks, devices, cut, *report);
   report->run.unknown = times.In(cut.headline);
   report->run.whole_unknown = times.In(0);
+  if (cut.work != 0) report->run.work_unknown = times.In(cut.work);
   std::vector<std::string>& unused = report->run.devices_unused;
   for (size_t i = 0; i < devices.size(); ++i) {
     if (!times.IsLeftOut(devices[i])) continue;

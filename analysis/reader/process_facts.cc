@@ -84,6 +84,7 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   process->call_entries = CallEntriesFrom(TextOf(meta, "call_entries"));
   process->imported_pids = TextOf(meta, "imported_pids");
   process->main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));
+  process->first_iteration_counts = IntOf(meta, "first_iteration_counts").value_or(0) != 0;
   process->reporting_tid = static_cast<uint32_t>(IntOf(meta, "reporting_tid").value_or(0));
   process->python = IntOf(meta, "python").value_or(0) != 0;
   process->end_how = TextOf(meta, "end_how");

@@ -41,6 +41,7 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
   copy.device_kind = process.device_kind;
   copy.main_tid = process.main_tid;
   copy.reporting_tid = process.reporting_tid;
+  copy.first_iteration_counts = process.first_iteration_counts;
   copy.python = process.python;
   copy.before_span_ns = process.before_span_ns;
   copy.span_end = process.span_end;

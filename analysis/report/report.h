@@ -331,7 +331,7 @@ struct ReportRun {
   std::optional<double> nvml_utilization;
   std::string verdict;
   // What the shares above are about: "iterations" after warm-up where step() was called, else
-  // "span"; and how long that is. The whole span beside it.
+  // "span", or "work" where that was asked for; and how long that is. The whole span beside it.
   std::string headline = "span";
   int64_t headline_ns = 0;
   double whole_gpu_busy_share = 0;
@@ -339,6 +339,11 @@ struct ReportRun {
   bool whole_gpu_busy_is_upper_bound = false;
   ReportUnknown unknown;  // of what |headline| says
   ReportUnknown whole_unknown;
+  // From the first to the last work of the devices: how long that is, 0 where that is not known,
+  // and how busy they were. What a profile has before and after says little about the program.
+  int64_t work_ns = 0;
+  double work_gpu_busy_share = 0;
+  ReportUnknown work_unknown;
   // Others used the devices too, lost processes may have, or some lie outside the run; also of the
   // whole.
   bool gpu_busy_is_lower_bound = false;

@@ -70,6 +70,8 @@ Json RunJson(const ReportRun& run) {
               {"headline_ns", run.headline_ns},
               {"nvml_utilization", OrNull(run.nvml_utilization)},
               {"whole_gpu_busy_share", run.whole_gpu_busy_share},
+              {"work_ns", run.work_ns},
+              {"work_gpu_busy_share", run.work_ns > 0 ? Json(run.work_gpu_busy_share) : Json()},
               {"parts", ArrayOf(run.parts, PartJson)},
               {"devices_unused", run.devices_unused},
               {"twice_as_fast", WhatIfJson(run.what_if)},

@@ -25,8 +25,12 @@ void VisitNext(StateArchive& archive, const Iteration& before, Iteration& iterat
 
 }  // namespace
 
-IterationBook::IterationBook(const Interval& span, size_t operations)
-    : span_(span), operations_(operations), part_(operations), is_in_part_(operations) {
+IterationBook::IterationBook(const Interval& span, size_t operations, bool first_counts)
+    : span_(span),
+      operations_(operations),
+      part_(operations),
+      is_in_part_(operations),
+      still_warm_up_(!first_counts) {
   times_.in_steady.resize(operations);
 }
 
@@ -40,7 +44,7 @@ void IterationBook::Begin(int64_t now_ns, bool warm_up, CellBook* book) {
 void IterationBook::Step(uint64_t number, int64_t now_ns, bool warm_up, CellBook* book) {
   if (begun_) {
     const PartOfSpan part = TakePart(*book);
-    const bool first = times_.warm_up.empty();
+    const bool first = times_.empty();
     still_warm_up_ = still_warm_up_ && (first || began_in_warm_up_);
     if (first) times_.first_begin_ns = begin_ns_;
     Iteration& iteration = (still_warm_up_ ? times_.warm_up : times_.steady).emplace_back();
@@ -115,7 +119,8 @@ IterationTimes IterationBook::Take() {
 }
 
 std::optional<Interval> WarmUpOf(const IterationTimes& times) {
-  if (times.warm_up.empty()) return std::nullopt;  // the first iteration always is
+  if (times.empty()) return std::nullopt;
+  if (times.warm_up.empty()) return Interval{times.first_begin_ns, times.first_begin_ns};
   return Interval{times.first_begin_ns, times.warm_up.back().time.end_ns};
 }
 

@@ -3,7 +3,8 @@
 // Cuts a process's span at its steps: start-up, iterations, and what comes after the last one.
 // Iteration 1 begins with the first operation; without operations it is part of start-up, since
 // nothing says when it began. Importers say where each one begins. An iteration is warm-up when it
-// is the first, or when it and all before it began in a phase called so. One object, one caller.
+// is the first, or when it and all before it began in a phase called so; of a profile that has one
+// alone none is. One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_SWEEP_ITERATION_BOOK_H_
 #define GPUBOUND_ANALYSIS_SWEEP_ITERATION_BOOK_H_
 
@@ -68,6 +69,7 @@ struct IterationTimes {
   std::vector<IterationDetail> details;  // in order of time
   PartTimes in_steady;
   int64_t first_begin_ns = 0;  // of the first iteration; valid when there is one
+  bool empty() const { return warm_up.empty() && steady.empty(); }
 };
 
 // From the begin of the first iteration to the end of the last warm-up one; absent without any
@@ -76,7 +78,8 @@ std::optional<Interval> WarmUpOf(const IterationTimes& times);
 
 class IterationBook {
  public:
-  IterationBook(const Interval& span, size_t operations);
+  // |first_counts|: the first iteration is none of warm-up.
+  IterationBook(const Interval& span, size_t operations, bool first_counts);
 
   // An iteration begins at |now_ns|, in the span; |book| has booked until then. |warm_up|: the
   // phase that holds now is warm-up. What has begun and not ended is none. |book| is the same at

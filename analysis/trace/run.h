@@ -236,7 +236,9 @@ struct ProcessTrace {
   std::string imported_pids;
   uint32_t main_tid = 0;
   uint32_t reporting_tid = 0;  // of the thread that an importer chose to report; 0: none was
-  bool python = false;         // an interpreter runs here: base layer python
+  // An imported profile of one iteration, which its tool recorded after others: no warm-up.
+  bool first_iteration_counts = false;
+  bool python = false;  // an interpreter runs here: base layer python
 
   int64_t span_begin_ns = 0;
   int64_t span_end_ns = 0;

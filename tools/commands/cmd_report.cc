@@ -116,12 +116,22 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   parser.AddFlag("--kernels", &arguments->text.kernels,
                  "List kernels and copies by the operation that launched them");
   parser.AddFlag("--raw", &arguments->text.raw, "Times as integers, in ns");
+  std::string window;
+  parser
+      .AddOption(
+          "--window", &window,
+          "What the headline is about: the iterations (step), from the first to the last GPU "
+          "work (work), or all (whole); the others stand beside it")
+      .Check(OneOf({"step", "work", "whole"}))
+      .Value("WINDOW");
   AddOperationsOption(&parser, &arguments->model.operations);
   parser.AddFlag(
       "--no-replay", &arguments->no_replay,
       "Recorded values alone, several times as fast: no corrected ones, no critical path");
   parser.AddFlag("--force", &arguments->force, "Let --html and --plot replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
+  if (window == "work") arguments->model.window = ReportWindow::kWork;
+  if (window == "whole") arguments->model.window = ReportWindow::kWhole;
   std::string complaint = Contradiction(parser);
   if (complaint.empty() && !arguments->plot.empty() && !PlotFormatOf(arguments->plot)) {
     complaint = "--plot writes SVG or PDF, and '" + EscapeName(arguments->plot) +

@@ -206,7 +206,8 @@ bool HeadlineIsPart(const Report& report) {
 
 IdleExplained HeadlineIdle(const Report& report) {
   const ReportProcess* process = HeadlineProcess(report);
-  if (process == nullptr) return {};
+  // Causes are known of the whole time, that before and after all work among it.
+  if (process == nullptr || report.run.headline == "work") return {};
   std::map<std::string, int64_t> sums;
   if (report.run.headline == "iterations") {
     for (const auto& [cause, idle_ns] : process->iterations->series.idle_ns) {
@@ -248,7 +249,7 @@ std::optional<double> OwnShare(const Report& report) {
   if (!shared) return std::nullopt;
   const double device_ns =
       static_cast<double>(report.run.devices_used) * static_cast<double>(report.run.headline_ns);
-  if (report.run.headline == "span") {
+  if (report.run.headline != "iterations") {  // all work lies within
     int64_t busy_ns = 0;
     for (const ReportDeviceShare& share : process->device_shares) busy_ns += share.busy_ns;
     return Ratio(static_cast<double>(busy_ns), device_ns);

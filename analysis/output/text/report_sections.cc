@@ -113,6 +113,20 @@ std::string CauseText(const std::string& cause, bool python) {
   return cause;
 }
 
+// How busy from the first to the last work, where that is not what the other figures say: a profile
+// has time before and after in which nothing that it watches happens.
+std::string WorkWindowText(const ReportRun& run, const TextOptions& options) {
+  if (run.headline == "work" || run.work_ns == 0 || run.devices_used == 0) return {};
+  const std::string busy = FormatShare(run.work_gpu_busy_share);
+  const bool same =
+      busy == FormatShare(run.headline == "span" ? run.gpu_busy_share : run.whole_gpu_busy_share);
+  if (same) return {};
+  return "from the first to the last GPU work, " + FormatTime(run.work_ns, options.raw) +
+         ", busy " +
+         Bounded(run.whole_gpu_busy_is_upper_bound,
+                 run.work_unknown.share > 0 || run.gpu_busy_is_lower_bound, busy);
+}
+
 std::string HeadlineScope(const Report& report, const TextOptions& options) {
   const ReportRun& run = report.run;
   const double whole_unknown = run.whole_unknown.share;
@@ -126,13 +140,21 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
       line += (line.empty() ? "" : ", ") + std::string(name) + " " +
               Bounded(run.gpu_busy_is_upper_bound, more, FormatShare(share));
   }
-  if (run.headline != "span") {
+  if (run.headline == "work") {
+    line += (line.empty() ? "" : ", ") + std::string("from the first to the last GPU work, ") +
+            FormatTime(run.headline_ns, options.raw);
+  } else if (run.headline != "span") {
     const ReportProcess* stepping = SteppingProcess(report);
     const bool is_other = stepping != nullptr && stepping != MainProcess(report);
     const PidText pids(report.processes, options.unicode);
-    line += (line.empty() ? "in" : ", in") + std::string(" the iterations ") +
-            (is_other ? "of pid " + pids.Of(stepping->pid, stepping->host) + " " : "") +
-            "after warm-up, " + FormatTime(run.headline_ns, options.raw) + "; in the whole span ";
+    const bool warm =
+        stepping == nullptr || !stepping->iterations || stepping->iterations->warm_up > 0;
+    line += (line.empty() ? "in" : ", in") + std::string(" the iterations") +
+            (is_other ? " of pid " + pids.Of(stepping->pid, stepping->host) : "") +
+            (warm ? " after warm-up, " : ", ") + FormatTime(run.headline_ns, options.raw);
+  }
+  if (run.headline != "span") {
+    line += "; in the whole span ";
     if (run.devices_used > 0) {
       line += "busy " +
               Bounded(run.whole_gpu_busy_is_upper_bound,
@@ -142,6 +164,8 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
     }
     if (whole_unknown > 0) line += UnknownText(run.whole_unknown);
   }
+  const std::string work = WorkWindowText(run, options);
+  if (!work.empty()) line += (line.empty() ? "" : "; ") + work;
   if (run.gpu_limited_share) {
     line += std::string(line.empty()             ? ""
                         : run.headline == "span" ? "; "
@@ -247,8 +271,8 @@ std::string IterationSentence(const ReportProcess& process, const TextOptions& o
   if (!process.iterations) return {};
   const ReportIterations& all = *process.iterations;
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
-  std::string line = "Iterations: " + FormatCount(all.count) + " after " +
-                     FormatCount(all.warm_up) + " of warm-up";
+  std::string line = "Iterations: " + FormatCount(all.count);
+  if (all.warm_up > 0) line += " after " + FormatCount(all.warm_up) + " of warm-up";
   if (all.count != 0) {
     line += "; mean " + time(all.mean_ns) + ", median " + time(all.median_ns) + ", p95 " +
             time(all.p95_ns);

@@ -86,6 +86,8 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "headline_ns",
                                         "nvml_utilization",
                                         "whole_gpu_busy_share",
+                                        "work_ns",
+                                        "work_gpu_busy_share",
                                         "parts",
                                         "devices_unused",
                                         "twice_as_fast",

@@ -49,7 +49,7 @@ class IterationBookTest : public testing::Test {
 };
 
 TEST_F(IterationBookTest, AnIterationIsMadeOfWhatItSpentTimeIn) {
-  IterationBook book(kSpan, 4);
+  IterationBook book(kSpan, 4, /*first_counts=*/false);
   Spend(0, 100);
   book.Begin(now_ns_, false, &cells_);
   Spend(1, 20);
