@@ -29,6 +29,11 @@ inline constexpr char kJittedTrainingDomain[] = "jitted training step";
 // Of the operations `rollout` and `update`, as far as the program could tell where they begin.
 inline constexpr char kStageDomain[] = "stage";
 
+// Of a scope of layer backend that an importer wrote since another thread worked meanwhile: nothing
+// was entered there.
+inline constexpr char kAssumedDomain[] = "import";
+inline constexpr char kWaitsForThread[] = "(waits for another thread)";
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_PROTO_SCOPE_DOMAINS_H_

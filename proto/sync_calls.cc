@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rule of sync_calls.h. The three families of names (cuda..., cu..., hip...) differ only in
-// their prefix. Pure functions, any thread.
+// The rule of sync_calls.h. The families of names (cuda..., cu..., hip..., musa..., mu...) differ
+// only in their prefix. Pure functions, any thread.
 #include "proto/sync_calls.h"
 
 #include <algorithm>
@@ -23,7 +23,18 @@ constexpr std::string_view kFrameworkWaits[] = {
     "_single_device_array_to_np_array_did_copy",
 };
 
-constexpr std::string_view kPrefixes[] = {"cuda", "hip", "cu"};  // "cuda" before "cu"
+// "cuda" before "cu", "musa" before "mu".
+constexpr std::string_view kPrefixes[] = {"cuda", "hip", "cu", "musa", "mu"};
+
+// Intel's runtimes, Unified Runtime and Level Zero, have names of their own.
+constexpr std::string_view kOneApiWaits[] = {
+    "urQueueFinish",
+    "urEventWait",
+    "zeCommandQueueSynchronize",
+    "zeEventHostSynchronize",
+    "zeFenceHostSynchronize",
+    "zeCommandListHostSynchronize",
+};
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -62,7 +73,11 @@ ApiClass ClassifyApi(std::string_view name) {
   name = StripApiVersion(name);
   const size_t size = name.size();
   name = StripApiPrefix(name);
-  if (name.size() == size) return ApiClass::kCall;
+  if (name.size() == size) {
+    const bool waits =
+        std::find(std::begin(kOneApiWaits), std::end(kOneApiWaits), name) != std::end(kOneApiWaits);
+    return waits ? ApiClass::kSync : ApiClass::kCall;
+  }
   if (std::find(std::begin(kSynchronise), std::end(kSynchronise), name) != std::end(kSynchronise)) {
     return ApiClass::kSync;
   }

@@ -2,7 +2,8 @@
 //
 // Which functions make the host wait for the GPU: the one table that says what is `cuda_sync` (SPEC
 // section 1). Names are without version suffix (`_v7000`, `_v2`, `_ptsz`,
-// `_ptds`). HIP's forms are derived by replacing the leading `cuda` with `hip`.
+// `_ptds`). HIP's and MUSA's forms are derived by replacing the leading `cuda` with `hip` or
+// `musa`; Intel's are listed by name.
 #ifndef GPUBOUND_PROTO_SYNC_CALLS_H_
 #define GPUBOUND_PROTO_SYNC_CALLS_H_
 
@@ -28,7 +29,7 @@ bool WaitsForGpu(std::string_view function);
 // |name| without CUPTI's and the headers' suffixes: "cudaLaunchKernel_v7000" -> "cudaLaunchKernel".
 std::string_view StripApiVersion(std::string_view name);
 
-// |name| without "cuda", "cu" or "hip", which the names of their calls begin with.
+// |name| without "cuda", "cu", "hip", "musa" or "mu", which the names of their calls begin with.
 std::string_view StripApiPrefix(std::string_view name);
 
 }  // namespace gpubound

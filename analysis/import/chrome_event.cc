@@ -29,17 +29,28 @@ struct CategoryName {
   ChromeCategory category;
 };
 constexpr CategoryName kCategories[] = {
-    {"cpu_op", ChromeCategory::kCpuOp},      {"python_function", ChromeCategory::kPythonFunction},
-    {"cuda_runtime", ChromeCategory::kApi},  {"cuda_driver", ChromeCategory::kApi},
-    {"hip_runtime", ChromeCategory::kApi},   {"hip_driver", ChromeCategory::kApi},
-    {"kernel", ChromeCategory::kKernel},     {"gpu_memcpy", ChromeCategory::kMemcpy},
-    {"gpu_memset", ChromeCategory::kMemset}, {"user_annotation", ChromeCategory::kUserAnnotation},
+    {"cpu_op", ChromeCategory::kCpuOp},
+    {"python_function", ChromeCategory::kPythonFunction},
+    {"kernel", ChromeCategory::kKernel},
+    {"gpu_memcpy", ChromeCategory::kMemcpy},
+    {"gpu_memset", ChromeCategory::kMemset},
+    {"user_annotation", ChromeCategory::kUserAnnotation},
+    {"gpu_unknown", ChromeCategory::kUnknown},
+    // As PyTorch 1.8 to 1.12 wrote them.
+    {"Operator", ChromeCategory::kCpuOp},
+    {"Kernel", ChromeCategory::kKernel},
+    {"Memcpy", ChromeCategory::kMemcpy},
+    {"Memset", ChromeCategory::kMemset},
+    {"Runtime", ChromeCategory::kApi},
 };
 
 ChromeCategory CategoryOf(std::string_view name) {
   const auto* found = std::find_if(std::begin(kCategories), std::end(kCategories),
                                    [name](const CategoryName& c) { return c.name == name; });
-  return found == std::end(kCategories) ? ChromeCategory::kOther : found->category;
+  if (found != std::end(kCategories)) return found->category;
+  // Every accelerator has its own: cuda_runtime, hip_runtime, xpu_driver, privateuse1_runtime, ...
+  const bool calls = name.ends_with("_runtime") || name.ends_with("_driver");
+  return calls ? ChromeCategory::kApi : ChromeCategory::kOther;
 }
 
 std::string_view Trim(std::string_view text) {
@@ -204,7 +215,10 @@ simdjson::error_code ReadArgument(std::string_view key, ondemand::value value, C
     return ReadExtent(value, event->block);
   } else if (key == "name") {
     event->label = StringText(value);
+  } else if (key == "owner pid") {
+    event->owner = KeyText(value);
   }
+  event->on_stream = event->on_stream || key == "stream" || key == "Stream Id";
   return Skip(value, 0);
 }
 

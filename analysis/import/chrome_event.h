@@ -23,10 +23,11 @@ enum class ChromeCategory : uint8_t {
   kUserAnnotation,
   kPythonFunction,
   kCpuOp,
-  kApi,  // cuda_runtime, cuda_driver and their HIP forms
+  kApi,  // cuda_runtime, cuda_driver and those of other accelerators
   kKernel,
   kMemcpy,
   kMemset,
+  kUnknown,  // time in which work could have run unrecorded, in traces that we wrote
 };
 
 // Absent numbers are nothing; absent texts are empty. Texts are valid until the next event.
@@ -58,6 +59,8 @@ struct ChromeEvent {
   std::optional<int64_t> whole_graph;  // not 0: a graph that was recorded as a whole, by us
   std::optional<int64_t> graph;
   std::optional<int64_t> graph_node;
+  std::string_view owner;  // "owner pid": of the process whose work it is, in traces that we wrote
+  bool on_stream = false;  // it has an argument that only what runs on a device has
   uint32_t grid[3] = {0, 0, 0};
   uint32_t block[3] = {0, 0, 0};
 };

@@ -7,6 +7,7 @@
 //     Add ... Add | Add ... Add | Add      ->  Finish  ->  Next Next Next ...
 //     '- run 0 -'   '- run 1 -'   '- in memory
 //
+// Rewind() goes back to the first record, as often as is wanted.
 // One object, one thread.
 #ifndef GPUBOUND_ANALYSIS_IMPORT_EXTERNAL_SORTER_H_
 #define GPUBOUND_ANALYSIS_IMPORT_EXTERNAL_SORTER_H_
@@ -55,7 +56,16 @@ class ExternalSorter {
       if (!written.ok()) return written;
     }
     records_.shrink_to_fit();
+    return Rewind();
+  }
+
+  // Next() gives the first record again. After Finish().
+  Status Rewind() {
+    next_ = 0;
+    heap_.clear();
     for (size_t run = 0; run < runs_.size(); ++run) {
+      runs_[run].offset = runs_[run].begin;
+      runs_[run].left = runs_[run].count;
       const Status filled = Refill(run);
       if (!filled.ok()) return filled;
       heap_.push_back(run);
@@ -91,6 +101,8 @@ class ExternalSorter {
   static constexpr size_t kReadAhead = std::max<size_t>((size_t{128} << 10) / sizeof(Record), 1);
 
   struct Run {
+    uint64_t begin = 0;   // in bytes
+    uint64_t count = 0;   // of its records
     uint64_t offset = 0;  // of what is not read yet, in bytes
     uint64_t left = 0;    // records that are not read yet
     std::vector<Record> buffer;
@@ -108,8 +120,8 @@ class ExternalSorter {
   Status WriteRun() {
     std::sort(records_.begin(), records_.end());
     Run run;
-    run.offset = spill_.size();
-    run.left = records_.size();
+    run.begin = spill_.size();
+    run.count = records_.size();
     const Status written = spill_.Append(records_.data(), records_.size() * sizeof(Record));
     runs_.push_back(std::move(run));
     records_.clear();

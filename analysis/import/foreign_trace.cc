@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "analysis/import/import_torch_names.h"
+#include "analysis/trace/label_roles.h"
 #include "analysis/trace/plausible_time.h"
 #include "proto/given_names.h"
 
@@ -19,12 +21,18 @@ bool ForeignTrace::Takes(int64_t start_ns, int64_t end_ns) {
 void ForeignTrace::See(int64_t start_ns, int64_t end_ns) {
   first_ns = std::min(first_ns, start_ns);
   last_ns = std::max(last_ns, end_ns);
+  if (!decided_) times_.See(start_ns, end_ns);
 }
 
 Status ForeignTrace::Add(CpuInterval interval) {
   if (!Takes(interval.start_ns, interval.end_ns)) return Ok{};
-  See(interval.start_ns, interval.end_ns);
-  if (interval.kind == CpuKind::kIteration) NoteStep(interval);
+  if (interval.start_ns == 0 && interval.end_ns == 0) {
+    has_zero_events_ = true;
+  } else {
+    See(interval.start_ns, interval.end_ns);
+    if (interval.kind == CpuKind::kIteration) NoteStep(interval);
+  }
+  NoteThread(interval);
   interval.order = order_++;
   return cpu.Add(interval);
 }
@@ -58,7 +66,38 @@ Status ForeignTrace::Add(ForeignWork item) {
   return work.Add(item);
 }
 
-void ForeignTrace::DecideOnZeroTimes() {
+void ForeignTrace::NoteThread(const CpuInterval& interval) {
+  ForeignThread& thread = names.threads()[interval.thread];
+  ++thread.events;
+  if (interval.label == LabelId{}) return;
+  const gpubound::Label& label = names.labels()[Raw(interval.label)];
+  if (label.kind == LabelKind::kLayer && IsBackwardNode(label.text)) ++thread.backward_nodes;
+  const bool serves = label.kind == LabelKind::kAnnotation &&
+                      !IsLibraryAnnotation(label.domain, label.text) &&
+                      interval.kind != CpuKind::kCall;
+  if (label.kind != LabelKind::kOperation && !serves) return;
+  thread.has_operation = true;
+  thread.has_operation_time |= interval.end_ns > interval.start_ns;
+  if (!IsTorchsOwnRange(label.text)) names.processes()[thread.process].annotated = true;
+}
+
+void ForeignTrace::DecideOnTimes() {
+  if (decided_) return;
+  decided_ = true;
+  const ForeignTimes::Extent extent = times_.Decide();
+  if (!extent.empty()) {
+    first_ns = extent.first_ns;
+    last_ns = extent.last_ns;
+    outlier_distance_ns = extent.distance_ns;
+  }
+  // Times that count from 0 begin there, or close to it.
+  if (has_zero_events_) {
+    const bool is_all = first_ns > last_ns;
+    const auto length = static_cast<double>(last_ns) - static_cast<double>(first_ns);
+    const auto far = std::max(static_cast<double>(first_ns), -static_cast<double>(last_ns));
+    zero_is_an_events_time = is_all || far <= length;
+    if (zero_is_an_events_time) See(0, 0);
+  }
   if (!has_zero_times_) return;
   const bool is_all = first_ns > last_ns;
   zero_is_a_time = !begins_at_zero && (is_all || (first_ns <= 0 && last_ns >= 0));

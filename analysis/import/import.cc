@@ -26,7 +26,17 @@ struct Packed {
 constexpr Packed kPacked[] = {
     {"\x28\xb5\x2f\xfd", "a file that zstd compressed",
      "Decompress it: zstd -dc FILE | gpubound import - -o RUN."},
+    {std::string_view("\xfd"
+                      "7zXZ\0",
+                      6),
+     "a file that xz compressed", "Decompress it: xz -dc FILE | gpubound import - -o RUN."},
+    {"BZh", "a file that bzip2 compressed",
+     "Decompress it: bzip2 -dc FILE | gpubound import - -o RUN."},
+    {"\x04\x22\x4d\x18", "a file that lz4 compressed",
+     "Decompress it: lz4 -dc FILE | gpubound import - -o RUN."},
     {"PK\x03\x04", "a zip archive", "Unpack it: unzip -p FILE | gpubound import - -o RUN."},
+    {"7z\xbc\xaf\x27\x1c", "a 7-Zip archive",
+     "Unpack it: 7z x -so FILE | gpubound import - -o RUN."},
 };
 
 Error DatabaseInPipe(const std::string& path) {

@@ -19,8 +19,12 @@ constexpr size_t kShown = 3;
 
 }  // namespace
 
+bool IgnoredCategories::IsUsual(std::string_view category) {
+  return std::find(std::begin(kUsual), std::end(kUsual), category) != std::end(kUsual);
+}
+
 void IgnoredCategories::Count(std::string_view category) {
-  if (std::find(std::begin(kUsual), std::end(kUsual), category) != std::end(kUsual)) return;
+  if (IsUsual(category)) return;
   auto found = events_.find(category);
   if (found == events_.end()) {
     if (events_.size() == kMost) return;

@@ -18,13 +18,16 @@ class IgnoredCategories {
   // One event of it. Those of which PyTorch's profiles have many, none of them work, do not count.
   void Count(std::string_view category);
 
+  // Whether PyTorch's profiles have many of them.
+  static bool IsUsual(std::string_view category);
+
   // The most frequent three, with their numbers of events; empty where there are none.
   std::string MostFrequent() const;
 
- private:
   // A trace may have a category for each event.
   static constexpr size_t kMost = 1024;
 
+ private:
   std::map<std::string, uint64_t, std::less<>> events_;
 };
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "analysis/import/chrome_event.h"
 #include "analysis/import/import_categories.h"
 #include "analysis/import/import_decimal.h"
+#include "analysis/import/import_hints.h"
+#include "analysis/import/import_launches.h"
 #include "analysis/import/import_splitter.h"
 #include "analysis/trace/name_lists.h"
 #include "analysis/trace/plausible_time.h"
@@ -38,6 +41,16 @@ uint8_t CopyKindOf(std::string_view name) {
   }
   return 0;
 }
+
+constexpr char kNoEnd[] = "of which no end is known";
+
+constexpr ForeignLaunches::Words kWords = {
+    "the trace",
+    {"", "an event of category kernel", "one of category gpu_memcpy", "one of category gpu_memset",
+     "one of a graph or of its nodes"},
+    "Profile with activities=[CPU, CUDA] and without another tool that holds the GPU's counters, "
+    "and export it again.",
+    /*sets_may_be_none=*/true};
 
 class ChromeImport {
  public:
@@ -68,6 +81,9 @@ class ChromeImport {
     }
     for (const Device& device : devices_) trace_.names.DeviceAt(device.info.index) = device;
     const Status closed = CloseOpen();
+    launches_.NoteMissing(&trace_);
+    NoteNotUnderstood();
+    trace_.other_tool = hints_.hint();
     if (trace_.work.size() == 0) trace_.ignored = ignored_.MostFrequent();
     const bool is_empty = trace_.first_ns > trace_.last_ns;
     return closed.ok() && is_empty && wrong_ ? Status(NothingReadable()) : closed;
@@ -131,6 +147,7 @@ class ChromeImport {
 
   void ReadMember(std::string_view key, std::string_view text) {
     if (key == "deviceProperties") devices_ = parser_.ParseDevices(text);
+    hints_.SeeMember(key);
     if (key == "baseTimeNanoseconds") trace_.realtime_ns = ParseInt(text).value_or(0);
   }
 
@@ -145,6 +162,8 @@ class ChromeImport {
       case 'M':
         if (event.name == "process_name") {
           trace_.names.NameProcess(event.pid, std::string(event.label));
+          hints_.SeeProcess(event.label);
+          if (IsDevicesName(event.label)) device_pids_.emplace(event.pid);
         } else if (event.name == "thread_name") {
           trace_.names.NameThread(event.pid, event.tid, std::string(event.label));
         }
@@ -156,6 +175,12 @@ class ChromeImport {
 
   Status AddComplete(const ChromeEvent& event) {
     if (event.category == ChromeCategory::kOther) return Ignore(event);
+    if (event.category == ChromeCategory::kCpuOp && IterationOf(event.name)) {
+      // Until PyTorch 1.12 what record_function() opens was an operator.
+      ChromeEvent annotation = event;
+      annotation.category = ChromeCategory::kUserAnnotation;
+      return AddComplete(annotation);
+    }
     const std::optional<int64_t> start = NanosecondsOf(event.ts);
     const std::optional<int64_t> duration = NanosecondsOf(event.dur);
     int64_t end_ns = 0;
@@ -166,7 +191,54 @@ class ChromeImport {
 
   Status Ignore(const ChromeEvent& event) {
     ignored_.Count(event.other_category);
+    hints_.SeeCategory(event.other_category);
+    if (event.other_category.empty()) {
+      // Told by where it ran, which its pid may say when all names have come.
+      if (event.on_stream || uncategorised_.size() < IgnoredCategories::kMost) {
+        ++uncategorised_[event.on_stream ? std::string() : std::string(event.pid)];
+      }
+    } else if (!IgnoredCategories::IsUsual(event.other_category) &&
+               (event.on_stream || IsDevicesCategory(event.other_category))) {
+      ++not_understood_;
+      not_understood_of_.Count(event.other_category);
+    }
     return Ok{};
+  }
+
+  // "Ascend Hardware", "/device:GPU:0": what a process is called whose threads are streams.
+  static bool IsDevicesName(std::string_view name) {
+    return name.ends_with("Hardware") || name.starts_with("/device:");
+  }
+
+  // "mtia_ccp_events", "hpu_op": of an accelerator, by its name.
+  static bool IsDevicesCategory(std::string_view category) {
+    static constexpr std::string_view kDevices[] = {"kernel", "memcpy", "memset", "ccp",
+                                                    "hpu",    "npu",    "xpu",    "device"};
+    return std::any_of(std::begin(kDevices), std::end(kDevices), [category](std::string_view word) {
+      return category.find(word) != std::string_view::npos;
+    });
+  }
+
+  // What may be work of a device and means nothing here hides GPU time, and is no idle time.
+  void NoteNotUnderstood() {
+    uint64_t without = 0;
+    for (const auto& [pid, count] : uncategorised_) {
+      if (pid.empty() || device_pids_.contains(pid)) without += count;
+    }
+    if (not_understood_ + without == 0) return;
+    ForeignGap gap;
+    gap.counter = LedgerCounter::import_work_not_understood;
+    gap.count = not_understood_ + without;
+    std::string what = not_understood_of_.MostFrequent();
+    if (without > 0) {
+      what += (what.empty() ? "" : ", ") + std::string("without a category (") +
+              std::to_string(without) + (without == 1 ? " event)" : " events)");
+    }
+    gap.note = "work of a device that is not understood: events " +
+               std::string(not_understood_ > 0 ? "of category " : "") + what +
+               ". GPU time is unknown where nothing else ran.";
+    gap.why_hidden = "events of the file that look like work of a device are not understood";
+    trace_.gaps.push_back(std::move(gap));
   }
 
   Status SkipWithoutBegin() {
@@ -184,24 +256,63 @@ class ChromeImport {
 
   // |end_ns| is nothing where it cannot be read.
   Status AddTimed(const ChromeEvent& event, int64_t start_ns, std::optional<int64_t> end_ns) {
-    if (!end_ns || !IsPlausibleTime(*end_ns)) return AddEndless(event, start_ns);
+    if (!end_ns || !IsPlausibleTime(*end_ns)) {
+      return AddEndless(event, start_ns, kNoEnd);
+    }
+    if (*end_ns < start_ns) return AddEndless(event, start_ns, "that ends before it begins");
     if (!Takes(start_ns, *end_ns)) return Ok{};
+    if (event.category == ChromeCategory::kUnknown) {
+      AddUnknown(event, start_ns, *end_ns);
+      return Ok{};
+    }
     if (IsGpu(event.category)) return AddWork(event, WorkOf(event, start_ns, *end_ns));
-    return trace_.Add(IntervalOf(event, start_ns, *end_ns));
+    const CpuInterval interval = IntervalOf(event, start_ns, *end_ns);
+    if (interval.kind == CpuKind::kCall) NoteLaunch(event.name, interval.thread);
+    return trace_.Add(interval);
+  }
+
+  // Beyond so many, which we do not write, the last one holds all that follow.
+  static constexpr size_t kMostUnknown = size_t{1} << 16;
+
+  void AddUnknown(const ChromeEvent& event, int64_t start_ns, int64_t end_ns) {
+    std::vector<ForeignUnknown>& all = trace_.unknown;
+    const uint32_t process = OwnerOf(event.pid);
+    if (all.size() < kMostUnknown) {
+      all.push_back({process, start_ns, end_ns, std::string(event.name)});
+      return;
+    }
+    all.back().start_ns = std::min(all.back().start_ns, start_ns);
+    all.back().end_ns = std::max(all.back().end_ns, end_ns);
+  }
+
+  void NoteLaunch(std::string_view name, uint32_t thread) {
+    // ROCm fills and copies by kernels.
+    const bool by_kernel = name.starts_with("hipMem");
+    if (!by_kernel) launches_.AddCall(trace_.names.threads()[thread].process, name, /*result=*/0);
   }
 
   // How long work ran of which no end is known, nobody knows: it is missing, but from its begin on
-  // the GPU may have been busy.
-  Status AddEndless(const ChromeEvent& event, int64_t start_ns) {
-    NoteWrongTime("of which no end is known");
+  // the GPU may have been busy. An operation was open from there on, likely to the last: profilers
+  // write so what had not ended.
+  Status AddEndless(const ChromeEvent& event, int64_t start_ns, const char* what) {
+    NoteWrongTime(what);
     ++trace_.malformed;
-    if (!IsGpu(event.category) || !IsPlausibleTime(start_ns)) return Ok{};
+    if (!IsPlausibleTime(start_ns)) return Ok{};
+    if (event.category == ChromeCategory::kUserAnnotation && !IterationOf(event.name)) {
+      trace_.SeeBegin(start_ns);
+      open_.push_back({true, event_offset_, start_ns, event, std::string(event.name),
+                       std::string(event.pid), std::string(event.tid)});
+      return Ok{};
+    }
+    if (!IsGpu(event.category)) return Ok{};
     ForeignWork work = WorkOf(event, start_ns, start_ns);
     work.ended = false;
     return AddWork(event, work);
   }
 
   Status AddWork(const ChromeEvent& event, const ForeignWork& work) {
+    launches_.AddWork(work.process, trace_.names.works()[work.work].info.kind,
+                      /*in_graph=*/event.graph_node.value_or(1) != 0);
     if (work.ended && event.name.ends_with(kOtherEnd)) ++trace_.other_ends;
     const Status added = trace_.Add(work);
     if (!added.ok() || event.category != ChromeCategory::kMemcpy || !event.from_device ||
@@ -232,6 +343,7 @@ class ChromeImport {
              std::string(event.name),
              std::string(event.pid),
              std::string(event.tid)};
+    if (!IsGpu(event.category)) trace_.SeeBegin(*start);
     return Ok{};
   }
 
@@ -249,13 +361,18 @@ class ChromeImport {
 
   // A scope that never ended was open to the last.
   Status CloseOpen() {
+    trace_.DecideOnTimes();
     const int64_t last_ns = trace_.last_ns;
+    for (Begun& begun : open_) {
+      const Status added = AddOpen(begun.Event(), begun.start_ns, last_ns);
+      if (!added.ok()) return added;
+    }
     for (auto& [key, stack] : begun_) {
       for (Begun& begun : stack) {
         if (!begun.wanted) continue;
         event_offset_ = begun.offset;
         const Status added = IsGpu(begun.event.category)
-                                 ? AddEndless(begun.Event(), begun.start_ns)
+                                 ? AddEndless(begun.Event(), begun.start_ns, kNoEnd)
                                  : AddOpen(begun.Event(), begun.start_ns, last_ns);
         if (!added.ok()) return added;
       }
@@ -320,12 +437,19 @@ class ChromeImport {
     work.correlation = U32OrZero(event.correlation);
     work.graph = U32OrZero(event.graph);
     work.graph_node = static_cast<uint64_t>(event.graph_node.value_or(0));
+    if (!event.owner.empty()) work.process = OwnerOf(event.owner);
     const auto context = event.context ? event.context : event.in_context;
     const auto stream = event.stream ? event.stream : ParseInt(event.tid);
     work.stream =
         Raw(trace_.names.Stream(U32OrZero(DeviceOf(event)), U32OrZero(context), U32OrZero(stream)));
     work.work = Raw(trace_.names.Work(InfoOf(event), event.name));
     return work;
+  }
+
+  uint32_t OwnerOf(std::string_view pid) {
+    const uint32_t process = trace_.names.Process(pid);
+    trace_.names.processes()[process].only_python = false;
+    return process;
   }
 
   static WorkInfo InfoOf(const ChromeEvent& event) {
@@ -366,6 +490,13 @@ class ChromeImport {
   std::vector<Device> devices_;
   // By thread; in an order that is the same everywhere, since processes are numbered as they come.
   std::map<std::string, std::vector<Begun>> begun_;
+  std::vector<Begun> open_;  // operations whose end is none, though they say that they have one
+  ForeignLaunches launches_{kWords};
+  ToolHints hints_;
+  std::set<std::string, std::less<>> device_pids_;  // of processes that are devices
+  std::map<std::string, uint64_t> uncategorised_;   // events by pid; on a stream: by no pid
+  uint64_t not_understood_ = 0;
+  IgnoredCategories not_understood_of_;
 };
 
 }  // namespace

@@ -34,6 +34,10 @@ uint32_t ForeignNames::Process(std::string_view key) {
   process_keys_.emplace_back(key);
   ForeignProcess process;
   process.pid = ParseInt(key).value_or(-1 - int64_t{index});
+  if (!pids_.insert(process.pid).second) {
+    process.pid = -1 - int64_t{index};
+    while (!pids_.insert(process.pid).second) --process.pid;
+  }
   processes_.push_back(process);
   return index;
 }
@@ -130,7 +134,10 @@ void ForeignNames::NameThread(std::string_view process_key, std::string_view key
 }
 
 const std::string& ForeignNames::NameOfProcess(uint32_t process) const {
-  return NameIn(process_names_, process_keys_[process]);
+  const std::string& key = process_keys_[process];
+  const std::string& name = NameIn(process_names_, key);
+  const bool is_number = key == std::to_string(processes_[process].pid);
+  return name.empty() && !is_number ? key : name;
 }
 
 const std::string& ForeignNames::NameOfThread(uint32_t thread) const {

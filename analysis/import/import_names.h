@@ -27,12 +27,18 @@ struct ForeignProcess {
   // The thread that tells the iterations, the first to begin one, and when it did.
   uint32_t stepping_thread = kNoIndex;
   int64_t first_step_ns = 0;
+  // No operation is there but those that PyTorch opens by itself.
+  bool annotated = false;
 };
 
 struct ForeignThread {
   uint32_t process = kNoIndex;
   int64_t id = 0;    // as the foreign trace has it
   uint32_t tid = 0;  // as ours has it: not zero, and unique within the process
+  uint64_t events = 0;
+  uint64_t backward_nodes = 0;  // of autograd, among them
+  bool has_operation = false;
+  bool has_operation_time = false;  // some operation has a length
 };
 
 class ForeignNames {
@@ -40,7 +46,8 @@ class ForeignNames {
   ForeignNames();
 
   // Processes and threads are told apart by what the trace calls them, numbers or not. One that is
-  // called by anything but a number gets a negative one.
+  // called by anything but a number, or by one that another has, gets a negative one; a process is
+  // then named by what it is called.
   uint32_t Process(std::string_view key);
   uint32_t Thread(uint32_t process, std::string_view key);
 
@@ -96,6 +103,7 @@ class ForeignNames {
   std::vector<std::string> process_keys_;
   ByText<uint32_t> thread_index_;
   std::vector<std::string> thread_keys_;
+  std::set<int64_t> pids_;                        // that are taken
   std::set<std::pair<uint32_t, uint32_t>> tids_;  // (process, tid) that are taken
   ByText<std::string> process_names_;
   ByText<std::string> thread_names_;

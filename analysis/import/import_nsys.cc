@@ -11,8 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/import/import_launches.h"
+#include "analysis/import/import_torch_names.h"
 #include "analysis/import/nsys_export.h"
-#include "analysis/import/nsys_launches.h"
 #include "analysis/import/nsys_table.h"
 #include "analysis/import/nsys_target.h"
 #include "analysis/import/nsys_work.h"
@@ -36,6 +37,13 @@ constexpr const char* kTables[] = {
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
     "NVTX_EVENTS",
 };
+
+constexpr ForeignLaunches::Words kWords = {
+    "the export",
+    {"", "table CUPTI_ACTIVITY_KIND_KERNEL", "table CUPTI_ACTIVITY_KIND_MEMCPY",
+     "table CUPTI_ACTIVITY_KIND_MEMSET",
+     "table CUPTI_ACTIVITY_KIND_GRAPH_TRACE, and no work of nodes in other tables"},
+    "Profile with --trace cuda,nvtx, and export the whole report."};
 
 class NsysImport {
  public:
@@ -65,6 +73,13 @@ class NsysImport {
     if (database.Scalar("PRAGMA application_id", 0) == kTraceApplicationId) {
       return Error{"importing the trace", from_.path(), "a segment of a gpubound run",
                    "a trace of another tool", "It needs no import: gpubound report DIRECTORY."};
+    }
+    Query tables_there = database.Prepare("SELECT name FROM sqlite_schema");
+    while (tables_there.Step()) {
+      if (const ToolHint* hint = HintOfTable(tables_there.Text(0))) {
+        return Error{"importing the trace", from_.path(), hint->found,
+                     "an export of Nsight Systems", hint->remedy};
+      }
     }
     const bool any =
         std::any_of(std::begin(kTables), std::end(kTables),
@@ -156,7 +171,8 @@ class NsysImport {
       const std::optional<int64_t> end = table.Int(kEnd);
       if (!trace_.Takes(*start, end.value_or(*start))) continue;
       const auto domain = domain_names.find({NsysPid(*thread), table.Int(kDomain).value_or(0)});
-      const std::string text = RangeText(table);
+      // Each call of emit_nvtx() has a name of its own.
+      const std::string text(WithoutCallIds(RangeText(table)));
       CpuInterval range;
       range.kind = type == kPushPopRange ? CpuKind::kScope : CpuKind::kRange;
       range.start_ns = *start;
@@ -209,6 +225,8 @@ class NsysImport {
 
   // What never ended was open to the last.
   Status CloseOpen() {
+    for (const CpuInterval& range : open_) trace_.SeeBegin(range.start_ns);
+    trace_.DecideOnTimes();
     const int64_t last_ns = trace_.last_ns;
     for (CpuInterval& range : open_) {
       ++trace_.never_ended;
@@ -221,7 +239,7 @@ class NsysImport {
 
   NsysExport from_;
   ForeignTrace& trace_;
-  NsysLaunches launches_;
+  ForeignLaunches launches_{kWords};
   GpuOfOrdinal gpu_of_;
   std::vector<CpuInterval> open_;
 };

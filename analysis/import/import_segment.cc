@@ -81,13 +81,6 @@ void ImportSegment::AddUnknown(int64_t begin_ns, int64_t end_ns, const std::stri
   failed_ |= !database_.Insert("unknown(start_ns,end_ns,reason)", {begin_ns, end_ns, reason});
 }
 
-bool ImportSegment::UsesDevice(DeviceId device) const {
-  for (size_t id = 1; id < streams_used_.size(); ++id) {
-    if (streams_used_[id] && names_->streams()[id].device == device) return true;
-  }
-  return false;
-}
-
 void ImportSegment::See(int64_t begin_ns, int64_t end_ns) {
   begin_ns_ = std::min(begin_ns_, begin_ns);
   end_ns_ = std::max(end_ns_, end_ns);
@@ -173,6 +166,7 @@ Status ImportSegment::Add(const ApiRecord& call) {
 Status ImportSegment::Add(const DeviceRecord& work) {
   work_.writer = DeviceWriter();
   Use(&streams_used_, Raw(work.stream));
+  Use(&devices_used_, Raw(names_->streams()[Raw(work.stream)].device));
   Use(&works_used_, Raw(work.work));
   work_end_ns_ = std::max(work_end_ns_, Signed(work.end_ns));
   return AddRecord(&work_, work);
@@ -227,8 +221,8 @@ void ImportSegment::PutDeviceRows() {
     const Stream& stream = names_->streams()[id];
     failed_ |= !database_.Insert("stream", {id, stream.device, stream.context, stream.stream});
   }
-  // Those that nothing ran on too: a device that is visible but unused is worth knowing.
   for (size_t id = 1; id < names_->devices().size(); ++id) {
+    if (!lists_all_devices_ && !UsesDevice(static_cast<DeviceId>(id))) continue;
     const Device& device = names_->devices()[id];
     const DeviceInfo& info = device.info;
     failed_ |= !database_.Insert(

@@ -35,7 +35,10 @@ class ImportSegment {
   Status Add(const NestedEvent& event);  // in order of time
   Status Add(const ApiRecord& call);     // `tid` is filled in here
 
-  // Device work and synchronisations, by start, once all threads have come.
+  // How many threads there are. Before anything is added.
+  void ExpectThreads(size_t count) { device_writer_ = static_cast<uint32_t>(count) + 1; }
+
+  // Device work and synchronisations, by start.
   Status Add(const DeviceRecord& work);
   Status Add(const SyncRecord& sync);
 
@@ -47,7 +50,16 @@ class ImportSegment {
   void Meta(const std::string& key, const SqlValue& value);
 
   // Whether work of it was added.
-  bool UsesDevice(DeviceId device) const;
+  bool UsesDevice(DeviceId device) const {
+    return Raw(device) < devices_used_.size() && devices_used_[Raw(device)];
+  }
+  // Devices that nothing ran on are written too: one that is visible but unused is worth knowing.
+  void ListAllDevices() { lists_all_devices_ = true; }
+
+  // That work was added on.
+  size_t streams() const {
+    return static_cast<size_t>(std::count(streams_used_.begin(), streams_used_.end(), true));
+  }
 
   // From the first begin to the last end of what was added.
   int64_t begin_ns() const { return begin_ns_; }
@@ -71,7 +83,7 @@ class ImportSegment {
       : path_(std::move(path)), database_(std::move(database)), names_(names) {}
 
   // Device work has a writer of its own, which is no thread of the program.
-  uint32_t DeviceWriter() const { return static_cast<uint32_t>(threads_.size()) + 1; }
+  uint32_t DeviceWriter() const { return device_writer_; }
   void See(int64_t begin_ns, int64_t end_ns);
   Status FlushThread();
   template <typename Record>
@@ -88,6 +100,7 @@ class ImportSegment {
   const ForeignNames* names_;
   ChunkEncoder encoder_;
 
+  uint32_t device_writer_ = 1;
   std::vector<uint32_t> threads_;  // in order of their ordinals, from 1
   Batch<Slot> slots_;
   int64_t base_ns_ = 0;  // of slots_
@@ -100,6 +113,8 @@ class ImportSegment {
   std::vector<bool> labels_used_;
   std::vector<bool> streams_used_;
   std::vector<bool> works_used_;
+  std::vector<bool> devices_used_;
+  bool lists_all_devices_ = false;
   Ledger ledger_{};
   bool failed_ = false;  // a row could not be written
   int64_t begin_ns_ = INT64_MAX;

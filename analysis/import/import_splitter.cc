@@ -7,11 +7,14 @@
 #include <cstring>
 #include <utility>
 
+#include "analysis/import/import_hints.h"
+
 namespace gpubound {
 namespace {
 
 constexpr size_t kFirstCapacity = size_t{4} << 20;
 constexpr size_t kShownBytes = 24;
+constexpr size_t kHeadBytes = 512;  // the first block of an archive
 
 // After so much text that was passed over again the rest is given up: a few values of the greatest
 // length, some seconds. Text may be made so that every event seems to reach to its end.
@@ -210,6 +213,13 @@ Result<JsonSplitter::Value> JsonSplitter::FirstValue() {
       while (more.ok() && *more && filled_ - at_ <= kShownBytes) more = More();
       found = "text that begins with " +
               Shown({buffer_.get() + at_, std::min(filled_ - at_, kShownBytes + 1)});
+    }
+    Result<bool> more = true;
+    while (more.ok() && *more && filled_ < kHeadBytes) more = More();
+    if (const ToolHint* hint = HintOfFile(path_, {buffer_.get(), std::min(filled_, kHeadBytes)})) {
+      return Error{"reading the trace to import", path_, hint->found,
+                   "a Chrome trace (JSON, plain or gzip) or an Nsight Systems SQLite export",
+                   hint->remedy};
     }
     return Error{"reading the trace to import", path_, found,
                  "a Chrome trace (JSON, plain or gzip) or an Nsight Systems SQLite export",

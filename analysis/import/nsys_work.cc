@@ -20,7 +20,7 @@ constexpr char kGraphs[] = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 
 class WorkTables {
  public:
-  WorkTables(NsysExport* from, const GpuOfOrdinal& gpus, NsysLaunches* launches)
+  WorkTables(NsysExport* from, const GpuOfOrdinal& gpus, ForeignLaunches* launches)
       : from_(*from), trace_(from->trace()), gpus_(gpus), launches_(*launches) {}
 
   Status Read() {
@@ -192,12 +192,12 @@ class WorkTables {
   NsysExport& from_;
   ForeignTrace& trace_;
   const GpuOfOrdinal& gpus_;
-  NsysLaunches& launches_;
+  ForeignLaunches& launches_;
 };
 
 }  // namespace
 
-Status ReadNsysWork(NsysExport* from, const GpuOfOrdinal& gpus, NsysLaunches* launches) {
+Status ReadNsysWork(NsysExport* from, const GpuOfOrdinal& gpus, ForeignLaunches* launches) {
   return WorkTables(from, gpus, launches).Read();
 }
 

@@ -251,6 +251,8 @@ Result<Database> Database::Create(const std::string& path, const std::string& sc
       sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   database.database_.reset(opened);
   if (result != SQLITE_OK) return failed(sqlite3_errstr(result));
+  // An import has one open for each process, and of thousands their memory would be most of all.
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_LOOKASIDE, nullptr, 0, 0);
   // Whoever writes it removes it on failure, so there is nothing that a journal could save.
   const std::string sql =
       "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" + schema;

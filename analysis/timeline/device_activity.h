@@ -177,8 +177,8 @@ class DeviceActivity {
   std::vector<Mark> marks_{1};  // of each block, and of the one that is open
   uint64_t last_ns_ = 0;
   uint32_t device_ = 0;
-  RunningWork now_ = 0;       // on that device, as far as the open block does not tell
-  RunningOnDevices running_;  // on the others
+  RunningWork now_ = 0;           // on that device, as far as the open block does not tell
+  RunningOnDevices running_;      // on the others
   std::vector<uint32_t> places_;  // of devices in running_, from 1
 };
 

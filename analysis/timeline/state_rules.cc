@@ -10,7 +10,7 @@ StateRule::StateRule(const LabelRole& role)
       cause_(role.cause),
       capture_(role.capture),
       has_layer_(role.layer != Layer::kUnset),
-      enters_layer_(has_layer_ && !role.ends_thread),
+      enters_layer_(has_layer_ && !role.ends_thread && !role.is_assumed),
       is_sync_(role.api_class == ApiClass::kSync),
       call_is_scope_(role.call_is_scope),
       // Layer wait by itself would say that somebody waits.

@@ -108,7 +108,9 @@ class StateRule {
   OperationIndex operation() const { return operation_; }
   bool has_operation() const { return operation_ != kNotOne; }
   bool has_layer() const { return has_layer_; }
-  bool enters_layer() const { return enters_layer_; }  // a thread's end is no transition
+  bool enters_layer() const {
+    return enters_layer_;
+  }  // a thread's end is no transition, nor what is assumed
   bool has_cause() const { return cause_ != IdleCause::kUnknown; }
   // Of calls.
   bool is_plain_call() const { return capture_ == CaptureEdge::kNone && !call_is_scope_; }

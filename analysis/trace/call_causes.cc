@@ -26,6 +26,12 @@ constexpr std::string_view kLaunchNothing[] = {
     "Pointer", "Profiler", "Runtime", "Set",     "Stream", "Thread",
 };
 
+// Of Intel's runtimes, Unified Runtime and Level Zero.
+bool IsOneApiLaunch(std::string_view name) {
+  return name.starts_with("urEnqueueKernelLaunch") ||
+         name.starts_with("zeCommandListAppendLaunchKernel");
+}
+
 std::string_view WithoutPrefix(std::string_view name) {
   return StripApiPrefix(StripApiVersion(name));
 }
@@ -52,6 +58,7 @@ Launches LaunchesOf(std::string_view name) {
 }
 
 WorkKind WorkLaunchedBy(std::string_view name) {
+  if (IsOneApiLaunch(name)) return WorkKind::kKernel;
   name = WithoutPrefix(name);
   if (name.starts_with("Memcpy")) return WorkKind::kMemcpy;
   if (name.starts_with("Memset")) return WorkKind::kMemset;

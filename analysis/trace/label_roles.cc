@@ -147,6 +147,7 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
         if (label.layer == Layer::kWait) role.peer = PeerOf(label, *input.peers);
         role.awaits_any = label.layer == Layer::kWait && AwaitsAny(label.text);
         role.sleeps = label.layer == Layer::kWait && label.text == "time.sleep";
+        role.is_assumed = label.domain == kAssumedDomain && label.text == kWaitsForThread;
         role.ends_thread = label.domain == kThreadEndDomain && label.text == kThreadEndText;
         break;
       case LabelKind::kPhase:

@@ -52,6 +52,7 @@ struct LabelRole {
   bool command_buffer_full = false;  // an overhead during which the launch queue is full
   bool compiles = false;             // an overhead that is compilation or lazy loading
   bool ends_thread = false;          // a scope that stands for what follows a thread's end
+  bool is_assumed = false;           // a scope that an importer found, which nothing entered
   bool awaits_any = false;           // a wait for any of several things, as of an event loop
   bool sleeps = false;               // a wait for nothing but time
 };

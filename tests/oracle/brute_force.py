@@ -109,6 +109,8 @@ class Evaluation:
         mine = active.get(self.reporting, [])
         operation = self.operation(mine) or NO_OPERATION
         own = self.layer(self.reporting, mine, t) or self.process.base
+        if own == self.process.base == "python" and self.may_wait(mine) and self.is_helped(active):
+            own = "backend"
         candidates = [own]
         if own != "python":
             for tid, others in active.items():
@@ -123,6 +125,17 @@ class Evaluation:
                     candidates.append(theirs)
         deepest = max(candidates, key=lambda layer: DEPTH.get(layer, -1))
         return operation, deepest, own
+
+    @staticmethod
+    def may_wait(active):
+        """Nothing, or a call of Python into native code, is the innermost of what has a layer."""
+        layered = [e for e in active if e.layer]
+        return not layered or max(layered, key=lambda e: e.key()).may_wait()
+
+    def is_helped(self, active):
+        """Another thread without operations runs operators or CUDA calls."""
+        return any(e.is_frameworks() for tid, others in active.items()
+                   if tid != self.reporting and not self.annotates[tid] for e in others)
 
     def sweep(self):
         edges = collections.defaultdict(list)

@@ -5,6 +5,7 @@ Shares no code with gpubound and no library beyond Python's own. Everything is h
 every number is a Fraction until it is nanoseconds.
 """
 import codecs
+import collections
 import dataclasses
 import fractions
 import gzip
@@ -13,12 +14,14 @@ import math
 import pathlib
 import re
 
-from launch_model import assign
+from launch_model import assign, lose_launches
 
 LAYERS = ["unset", "python", "wait", "native", "simulator", "backend", "cuda_sync", "cuda_api"]
-SYNC = re.compile(r"(cuda|cu|hip)((Stream|Device|Ctx|Event|Thread)Synchronize|Memcpy(?!.*Async).*)$")
-COPY = re.compile(r"(cuda|cu|hip)Memcpy.*Async.*$")
+SYNC = re.compile(r"(cuda|cu|hip|musa|mu)((Stream|Device|Ctx|Event|Thread)Synchronize|Memcpy(?!.*Async).*)$|"
+                  r"urQueueFinish$|urEventWait$|ze(CommandQueue|EventHost|FenceHost|CommandListHost)Synchronize$")
+COPY = re.compile(r"(cuda|cu|hip|musa|mu)Memcpy.*Async.*$")
 codecs.register_error("each byte", lambda error: ("\ufffd" * (error.end - error.start), error.end))
+NATIVE_FUNCTION = re.compile(r"<(built-in|method) ")
 LIBRARY_RANGES = re.compile(
     r"(nccl:|## Call CompiledFxGraph|Torch-Compiled Region|TSL:|XlaModule:|cub::)", re.IGNORECASE)
 
@@ -44,6 +47,13 @@ class Event:
     def holds(self, t):
         return self.start <= t < self.end
 
+    def is_frameworks(self):
+        return self.call or self.layer == "backend"
+
+    def may_wait(self):
+        """A function that Python calls and that is none of Python's."""
+        return self.layer == "python" and bool(NATIVE_FUNCTION.match(self.name))
+
 
 @dataclasses.dataclass
 class Work:
@@ -57,6 +67,7 @@ class Work:
     other_end: bool = False  # a copy keeps the device at its other end busy too
     stream: tuple = ()  # context and number on the device
     timed: bool = True  # else nobody knows when it ran
+    category: str = ""  # of the event
 
 
 @dataclasses.dataclass
@@ -68,6 +79,10 @@ class Process:
     busiest_reports: bool = True
     unknown: list = dataclasses.field(default_factory=list)  # intervals of GPU time
     calls_nest: bool = True  # the innermost event decides; else any open wait does
+    ran: set = dataclasses.field(default_factory=set)  # correlation ids of work that may be its
+    hidden: bool = False  # it launched a kind of work of which there is none
+    lost_launches: int = 0
+    streams: set = dataclasses.field(default_factory=set)  # on which its work ran
 
 
 @dataclasses.dataclass
@@ -79,6 +94,7 @@ class Trace:
     incomplete_tables: int = 0
     launches_without_work: int = 0  # calls
     names_missing: int = 0  # of calls, ranges, kernels and domains
+    timeless: int = 0  # events of threads that have no time
 
 
 def nanoseconds(number):
@@ -98,7 +114,8 @@ def call_layer(name):
 
 
 def launches_one_kernel(name):
-    return bool(re.match(r"(cuda|cu|hip)Launch(?!HostFunc)(?!.*(Graph|Batch))", strip_version(name)))
+    return bool(re.match(r"(cuda|cu|hip|musa|mu)Launch(?!HostFunc)(?!.*(Graph|Batch))",
+                         strip_version(name)))
 
 
 def is_copy_call(name):
@@ -178,6 +195,22 @@ def chrome_events(path):
     return document["traceEvents"] if isinstance(document, dict) else document, document, cut_short
 
 
+CATEGORIES = {"Operator": "cpu_op", "Kernel": "kernel", "Memcpy": "gpu_memcpy",
+              "Memset": "gpu_memset", "Runtime": "call"}
+
+
+def with_usual_category(event):
+    """An old PyTorch called them otherwise, every accelerator calls its runtime after itself, and what
+    record_function() opened was an operator once."""
+    category = event.get("cat", "")
+    category = CATEGORIES.get(category, category)
+    if re.search(r"_(runtime|driver)$", category):
+        category = "call"
+    if category == "cpu_op" and re.fullmatch(r"ProfilerStep#[0-9]+", event.get("name", "")):
+        category = "user_annotation"
+    return {**event, "cat": category} if "cat" in event else event
+
+
 def chrome_interval(event, order, start, end):
     category, name = event.get("cat"), event.get("name", "")
     interval = Event(start, end, order, name)
@@ -188,7 +221,7 @@ def chrome_interval(event, order, start, end):
         interval.layer = "python"
     elif category == "cpu_op":
         interval.layer = "backend"
-    elif category in ("cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"):
+    elif category == "call":
         interval.layer, interval.call = call_layer(name), True
         interval.correlation = correlation_of(event.get("args", {}))
         interval.one_kernel = launches_one_kernel(name)
@@ -206,7 +239,7 @@ def join_begins_with_ends(events):
         return all(isinstance(event.get(time), Number) for time in times)
 
     def lose_end(begin):
-        if begin.get("cat") in GPU and knows(begin, "ts"):
+        if knows(begin, "ts") and (begin.get("cat") in GPU or is_operation(begin)):
             endless.append(begin)
 
     for event in events:
@@ -220,11 +253,19 @@ def join_begins_with_ends(events):
                 lose_end(begin)
             elif begin:
                 length = fractions.Fraction(nanoseconds(event["ts"]) - nanoseconds(begin["ts"]), 1000)
-                joined.append({**begin, "ph": "X", "dur": length})
+                complete = {**begin, "ph": "X", "dur": length}
+                (joined.append if length >= 0 else lose_end)(complete)
         elif event.get("ph") == "X":
-            (joined.append if knows(event, "ts", "dur") else lose_end)(event)
+            ends = knows(event, "ts", "dur") and nanoseconds(event["dur"]) >= 0
+            (joined.append if ends else lose_end)(event)
     open_at_end = [event for stack in stacks.values() for event in stack if knows(event, "ts")]
-    return joined, open_at_end + endless, never_begun
+    return joined, endless + open_at_end, never_begun
+
+
+def is_operation(event):
+    """Of what has no end an operation alone counts, to the last."""
+    return event.get("cat") == "user_annotation" and \
+        not re.fullmatch(r"ProfilerStep#[0-9]+", event.get("name", ""))
 
 
 GPU = ("kernel", "gpu_memcpy", "gpu_memset")
@@ -234,10 +275,11 @@ def chrome_work(event, start, end, patterns):
     """One piece of work; of a copy between two devices one on each."""
     args = event.get("args", {})
     kind = kernel_class(event["name"], patterns) if event["cat"] == "kernel" else "copy"
-    work = Work(start, end, kind, correlation_of(args), other_end="(other end)" in event["name"],
+    work = Work(start, end, kind, correlation_of(args), category=event["cat"], other_end="(other end)" in event["name"],
                 device=int(args.get("device", args.get("inDevice", event["pid"]))),
+                pid=int(args["owner pid"]) if "owner pid" in args else None,
                 stream=(int(args.get("context", args.get("inContext", 0))),
-                        int(args.get("stream", event["tid"]))))
+                        int(args.get("stream", re.sub("[^0-9]", "", str(event["tid"]))))))
     return [work] + other_ends(work, (args.get("fromDevice"), args.get("fromContext")),
                                (args.get("toDevice"), args.get("toContext")))
 
@@ -271,7 +313,7 @@ def read_chrome(path):
         process.threads.setdefault(int(event["tid"]), []).append((event["cat"], interval))
         return end
 
-    joined, open_at_end, never_begun = join_begins_with_ends(events)
+    joined, open_at_end, never_begun = join_begins_with_ends(map(with_usual_category, events))
     last = max((add(order, event, True) for order, event in enumerate(joined)), default=last)
     for order, event in enumerate(open_at_end, len(joined)):
         add(order, event, False)
@@ -288,16 +330,104 @@ def read_chrome(path):
                            for tid, thread in process.threads.items()}
     if work and not processes:
         processes = {"0": Process(0)}
-    timed = [t for thread in (thread for p in processes.values() for thread in p.threads.values())
-             for event in thread for t in (event.start, event.end)]
-    timed += [t for item in work if item.ended for t in (item.start, item.end) if item.start or item.end]
+    def is_nothing(item):
+        return not item.start and not item.end
+
+    timed = [t for process in processes.values() for thread in process.threads.values()
+             for event in thread if not is_nothing(event) for t in (event.start, event.end)]
+    timed += [t for item in work if item.ended and not is_nothing(item)
+              for t in (item.start, item.end)]
+    events = [event for process in processes.values() for thread in process.threads.values()
+              for event in thread]
+    near = not timed or max(min(timed), -max(timed)) <= max(timed) - min(timed)
+    zero_is_an_events_time = near and any(is_nothing(event) for event in events)
+    if zero_is_an_events_time:
+        timed.append(0)
+    zero_is_a_time = not timed or min(timed) <= 0 <= max(timed)
     for item in work:
-        item.timed = bool(not item.ended or item.start or item.end or not timed or
-                          min(timed) <= 0 <= max(timed))
+        item.timed = not item.ended or zero_is_a_time or not is_nothing(item)
+    timeless = 0
+    for process in processes.values():
+        for tid, thread in list(process.threads.items()):
+            kept = [event for event in thread if zero_is_an_events_time or not is_nothing(event)]
+            timeless += len(thread) - len(kept)
+            process.threads[tid] = kept
+        process.threads = {tid: thread for tid, thread in process.threads.items() if thread}
+    for process in processes.values():
+        name_operations(process)
+    hidden, launches = hidden_kinds(processes.values(), work)
+    for process in processes.values():
+        process.hidden = process.pid in hidden
     processes, lost = assign(list(processes.values()), work)
+    for process in processes:
+        lose_launches(process)
+        launches += process.lost_launches
+        if process.hidden:
+            process.unknown.append((-math.inf, math.inf))
     for process in processes if cut_short else []:
         process.unknown.append(after_last_work(process))
-    return Trace(processes, lost, never_begun, cut_short)
+    return Trace(processes, lost, never_begun, cut_short, launches_without_work=launches,
+                 timeless=timeless)
+
+
+TORCHS_OWN = re.compile(r"Optimizer\.(step|zero_grad)#|enumerate\(DataLoader\)#|FSDP[:.]|"
+                        r"(FullyShardedDataParallel|DistributedDataParallel|DataParallel)\.|PyTorch Profiler")
+BACKWARD_NODE = re.compile("autograd::engine::evaluate_function: ")
+MODULE = re.compile(r"nn\.Module: (.+?)(_[0-9]+)?$")
+
+
+def name_operations(process):
+    """In a process that the program does not annotate, after what PyTorch calls its own: on the thread
+    with such ranges, else the one with the most events that is none of autograd's."""
+    def nodes(thread):
+        return sum(bool(BACKWARD_NODE.match(event.name)) for event in thread)
+
+    operations = {tid: [event for event in thread if event.operation]
+                  for tid, thread in process.threads.items()}
+    if any(not TORCHS_OWN.match(event.name) for of in operations.values() for event in of):
+        return
+    waiting = [tid for tid, of in operations.items() if of] or sorted(
+        process.threads, reverse=True, key=lambda tid: (
+            2 * nodes(process.threads[tid]) < len(process.threads[tid]), len(process.threads[tid])))
+    if not waiting:
+        return
+    thread, until = process.threads[waiting[0]], -math.inf
+    if any(nodes(other) for tid, other in process.threads.items() if tid != waiting[0]):
+        raise NotImplementedError("a gap that is backpropagation is checked by hand")
+    for event in sorted(thread, key=lambda event: event.key()):
+        if event.operation and event.name.startswith("Optimizer."):
+            event.name = "optimizer"
+        elif event.operation and event.name.startswith("enumerate(DataLoader)#"):
+            event.name = "data loading"
+        module = event.layer == "python" and MODULE.match(event.name)
+        node = event.layer == "backend" and BACKWARD_NODE.match(event.name)
+        if (module or node) and event.end > until:
+            until = event.end
+            thread.append(Event(event.start, event.end, event.order - 0.5,
+                                module.group(1) if module else "backpropagation", operation=True))
+
+
+LAUNCHES = re.compile(r"(cuda|hip|cu|musa|mu)(Memcpy|Memset|GraphLaunch|Launch(?!HostFunc))")
+LAUNCHED = {"Memcpy": "gpu_memcpy", "Memset": "gpu_memset", "GraphLaunch": "graph", "Launch": "kernel"}
+
+
+def hidden_kinds(processes, work):
+    """The pids that launched a kind of work of which there is none, and how many calls did. ROCm fills
+    and copies by kernels, and calls that set memory may do nothing."""
+    pids, calls = set(), 0
+    for process in processes:
+        mine = {item.category for item in work if item.pid in (None, process.pid)}
+        launched = collections.Counter()
+        for event in [event for thread in process.threads.values() for event in thread if event.call]:
+            launch = LAUNCHES.match(event.name)
+            if launch and not event.name.startswith("hipMem"):
+                launched[LAUNCHED[launch.group(2)]] += 1
+        for kind, count in launched.items():
+            there = mine if kind in ("graph", "gpu_memset") else mine & {kind}
+            if not there:
+                pids.add(process.pid)
+                calls += count
+    return pids, calls
 
 
 def after_last_work(process):

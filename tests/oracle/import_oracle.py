@@ -75,14 +75,15 @@ def compare_process(right, reported, comparison):
 
 
 def compare_iterations(right, reported, comparison):
-    """The first iteration is warm-up; a foreign trace has no phases."""
+    """The first iteration is warm-up, unless it is the only one; a foreign trace has no phases."""
     steps = right.iterations()
     if not steps:
         return
+    warm = int(len(steps) > 1)
     pid, lengths = right.process.pid, [e.end - e.start for e in steps]
     found = reported["iterations"] or collections.Counter()
-    for field, value in {"warm_up": 1, "count": len(steps) - 1, "warm_up_ns": lengths[0],
-                         "total_ns": sum(lengths[1:]), "start_up_ns": steps[0].start - right.begin,
+    for field, value in {"warm_up": warm, "count": len(steps) - warm,
+                         "warm_up_ns": sum(lengths[:warm]), "total_ns": sum(lengths[warm:]), "start_up_ns": steps[0].start - right.begin,
                          "shutdown_ns": right.end - steps[-1].end}.items():
         comparison.same(f"{pid} iterations {field}", found[field], value)
 
@@ -95,8 +96,9 @@ def compare_headline(processes, right, report, comparison):
         return
     stepping = max((found[process["pid"]] for process in report["processes"]), key=len)
     begin, end = right.begin, right.end
-    if len(stepping) > 1:
-        begin, end = stepping[0].end, stepping[-1].end
+    if stepping:
+        begin = stepping[0].end if len(stepping) > 1 else stepping[0].start
+        end = stepping[-1].end
     run = report["run"]
     comparison.same("headline", run["headline_ns"], end - begin)
     for name, *kinds in [("gpu_busy_share", *brute_force.ORDER),
@@ -118,6 +120,12 @@ def compare_run(right, report, comparison):
     whole = right.share(right.begin, right.end, brute_force.ORDER)
     comparison.same("busy share of the whole", round(run["whole_gpu_busy_share"], 12),
                     round(whole, 12))
+    times = [t for _, item in right.work if item.end > item.start for t in (item.start, item.end)]
+    begin, end = (min(times), max(times)) if times else (0, 0)
+    comparison.same("time of work", run["work_ns"], end - begin)
+    if times:
+        comparison.same("busy share of the time of work", round(run["work_gpu_busy_share"], 12),
+                        round(right.share(begin, end, brute_force.ORDER), 12))
 
 
 def compare_expected(expected, report, comparison):
@@ -180,6 +188,7 @@ def check_trace(gpubound, file, expected):
     comparison.same("breaks off", ledger["import_cut_short"], int(trace.cut_short))
     for counter, right in {"import_tables_incomplete": trace.incomplete_tables,
                            "import_launches_without_work": trace.launches_without_work,
+                           "import_times_outlying": trace.timeless,
                            "import_names_missing": trace.names_missing}.items():
         comparison.same(counter, ledger[counter], right)
     right = [brute_force.Evaluation(process) for process in trace.processes]

@@ -6,6 +6,7 @@ Shares no code with gpubound and no library beyond Python's own.
 import collections
 import itertools
 import math
+import re
 
 
 class CallsOfOneId:
@@ -86,6 +87,8 @@ def assign(processes, work):
             if call.call and item.correlation and call.correlation == item.correlation])]
         for process, begin in begins or [(p, -math.inf) for p in possible]:
             process.unknown.append((begin, math.inf))
+        for process in possible:
+            process.ran.add(item.correlation)
     work = [item for item in work if item.timed]
     launched_by = launchers(processes, [item for item in work if item.pid is None])
     for item in work:
@@ -94,6 +97,10 @@ def assign(processes, work):
             owners = processes
         elif item.pid is None:
             owners = launched_by[id(item)]
+        for process in owners:
+            process.ran.add(item.correlation)
+        for process in owners if len(owners) == 1 and item.ended else []:
+            process.streams.add((item.device, item.stream))
         if len(owners) > 1:
             lost.append(item)
         elif owners and item.ended:
@@ -110,3 +117,36 @@ def assign(processes, work):
         for process in users:
             process.unknown.append((item.start, item.end))
     return processes, sum(not item.other_end for item in lost)
+
+
+WAITS_FOR_DEVICE = re.compile(r"(cuda|cu|hip|musa|mu)(Device|Ctx|Thread)Synchronize")
+WAITS_FOR_STREAM = re.compile(r"(cuda|cu|hip|musa|mu)StreamSynchronize")
+
+
+def lose_launches(process):
+    """Counts the calls of a process that launched a kernel which is not there, and has GPU time unknown
+    from each on, until a later call of its thread has waited for all."""
+    ran = process.ran - {0}
+    if not ran or process.hidden:
+        return
+    for thread in process.threads.values():
+        calls = sorted((event for event in thread if event.call), key=lambda e: e.key())
+        waits = [bool(WAITS_FOR_DEVICE.match(call.name)) or
+                 bool(len(process.streams) <= 1 and WAITS_FOR_STREAM.match(call.name))
+                 for call in calls]
+        outer, group = None, []
+        for place, call in enumerate([*calls, None]):
+            launches = call is not None and call.one_kernel and call.correlation
+            if call is not None and outer is not None and call.end <= calls[outer].end:
+                # Of the driver, within the runtime's.
+                group += [call.correlation] if launches else []
+                continue
+            if outer is not None and not ran.intersection(group):
+                process.lost_launches += 1
+                until = next((calls[later].end for later in range(outer + 1, len(calls))
+                              if waits[later] and calls[later].end > calls[outer].end), math.inf)
+                process.unknown.append((calls[outer].start, until))
+            if launches or call is None:
+                outer, group = place, [call.correlation] if launches else []
+            elif outer is not None:
+                group = [*ran]  # decided on

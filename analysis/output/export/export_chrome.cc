@@ -27,6 +27,7 @@
 #include "analysis/trace/memory_source.h"
 #include "analysis/trace/scope_builder.h"
 #include "analysis/trace/thread_scan.h"
+#include "proto/scope_domains.h"
 
 namespace gpubound {
 namespace {
@@ -36,6 +37,8 @@ namespace {
 constexpr int64_t kFirstDevicePid = 2'000'000'000;
 constexpr int64_t kFirstSparePid = 1'000'000'000;
 constexpr int64_t kDevicesPerProcess = 1000;
+
+constexpr char kUnknownCategory[] = "gpu_unknown";  // the import knows it
 
 // Microseconds, exactly.
 std::string Micros(int64_t ns) {
@@ -107,6 +110,7 @@ class ChromeWriter {
       WriteThreads();
       WriteCalls();
       WriteWork();
+      WriteUnknown();
     }
     file_.Write("\n]}\n");
   }
@@ -237,6 +241,7 @@ class ChromeWriter {
   void WriteScope(uint32_t thread, const Scope& scope) {
     const Label& label = trace_->LabelOf(scope.label);
     if (label.kind == LabelKind::kApi) return;  // of an importer; the call itself is written too
+    if (label.kind == LabelKind::kLayer && label.domain == kAssumedDomain) return;  // found again
     const char* const cut = CutOf(scope);
     PutComplete(CategoryOf(label, annotations_serve_), label.text, pid_,
                 trace_->threads[thread].tid, scope.begin_ns, scope.end_ns,
@@ -300,6 +305,8 @@ class ChromeWriter {
                               ", \"context\": " + std::to_string(stream.context) +
                               ", \"stream\": " + std::to_string(stream.stream) +
                               ", \"correlation\": " + std::to_string(Correlation(item.correlation));
+      // What no call launched says nothing else of whose it is.
+      if (run_.processes.size() > 1) arguments += ", \"owner pid\": " + std::to_string(pid_);
       if (item.bytes != 0) arguments += ", \"bytes\": " + std::to_string(item.bytes);
       if (item.graph != 0) arguments += ", \"graph id\": " + std::to_string(item.graph);
       if (item.graph_node != 0) {
@@ -316,6 +323,13 @@ class ChromeWriter {
       PutComplete(CategoryOfWork(work.info.kind), work.name, device_pid, tid, item.start_ns,
                   item.end_ns, arguments + "}");
       if (next.call != nullptr) WriteArrow(next, device_pid, tid);
+    }
+  }
+
+  // Time in which work could have run unrecorded, which is no idle time.
+  void WriteUnknown() {
+    for (const UnknownInterval& time : trace_->unknown) {
+      PutComplete(kUnknownCategory, time.reason, pid_, 0, time.start_ns, time.end_ns);
     }
   }
 

@@ -10,9 +10,11 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "analysis/import/import.h"
+#include "tests/analysis/gzip_text.h"
 #include "tests/analysis/trace_writer.h"
 
 namespace gpubound {
@@ -90,10 +92,55 @@ TEST_F(ImportErrors, OtherCompressionIsCalledByItsName) {
   EXPECT_THAT(ErrorOfText("PK\x03\x04 rest of an archive"), HasSubstr("unzip -p FILE"));
 }
 
+TEST_F(ImportErrors, WhatIsPackedIsNamedWithTheCommandThatUnpacksIt) {
+  std::string tar("trace.json");
+  tar.resize(257);
+  tar += "ustar";
+  tar.resize(1024);
+  for (const auto& [bytes, what, remedy] :
+       {std::tuple(std::string("\xfd"
+                               "7zXZ\0rest of it......",
+                               24),
+                   "xz compressed", "xz -dc FILE"),
+        std::tuple(std::string("BZh91AY&SY......"), "bzip2 compressed", "bzip2 -dc FILE"),
+        std::tuple(std::string("7z\xbc\xaf\x27\x1c.............."), "a 7-Zip archive", "7z x -so"),
+        std::tuple(tar, "a tar archive", "tar -xOf FILE"),
+        std::tuple(testing_support::GzipText(tar), "a tar archive", "tar -xOf FILE")}) {
+    const std::string error = ErrorOfText(bytes);
+    EXPECT_THAT(error, HasSubstr(what));
+    EXPECT_THAT(error, HasSubstr(remedy));
+  }
+}
+
+TEST_F(ImportErrors, ATraceOfAnotherToolIsCalledByItsNameAndHasARemedyOfItsOwn) {
+  for (const auto& [text, what] :
+       {std::pair(
+            R"({"traceEvents": [{"ph":"M","name":"process_name","pid":1,"args":)"
+            R"({"name":"/device:GPU:0"}},{"ph":"X","name":"k","pid":1,"tid":1,"ts":1,"dur":2}]})",
+            "a trace of JAX's or TensorFlow's profiler"),
+        std::pair(R"({"traceEvents": [{"ph":"X","cat":"FEE","name":"f","pid":1,"tid":1,"ts":1,)"
+                  R"("dur":2}], "viztracer_metadata": {"version": "1"}})",
+                  "a trace of VizTracer"),
+        std::pair(R"({"rocprofiler-sdk-tool": [{"a": 1}]})", "results of rocprof"),
+        std::pair(R"({"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 1}]})",
+                  "an execution trace (Chakra)")}) {
+    const std::string error = ErrorOfText(text);
+    EXPECT_THAT(error, HasSubstr(what));
+    EXPECT_THAT(error, testing::Not(HasSubstr("activities=[CPU, CUDA]")));
+  }
+  EXPECT_THAT(ErrorOf(Database("CREATE TABLE rocpd_api(id INT)")), HasSubstr("a rocpd database"));
+  EXPECT_THAT(ErrorOf(Database("CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(start INT);"
+                               "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INT)")),
+              HasSubstr("a database of nvprof"));
+  EXPECT_THAT(ErrorOf(input_.Write("report.nsys-rep", "\x01 something")),
+              HasSubstr("nsys export --type sqlite FILE"));
+}
+
 TEST_F(ImportErrors, CategoriesThatMeanNothingAreNamedWhereNothingElseIsThere) {
-  EXPECT_THAT(ErrorOfText(R"([{"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
-                          R"({"ph":"X","cat":"ac2g","name":"a","pid":0,"tid":7,"ts":1,"dur":2}])"),
-              HasSubstr("and most of category 'Kernel' (1 event), expected"));
+  EXPECT_THAT(
+      ErrorOfText(R"([{"ph":"X","cat":"GpuWork","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
+                  R"({"ph":"X","cat":"ac2g","name":"a","pid":0,"tid":7,"ts":1,"dur":2}])"),
+      HasSubstr("and most of category 'GpuWork' (1 event), expected"));
 }
 
 TEST_F(ImportErrors, AViewThatNeverEndsIsNotRun) {

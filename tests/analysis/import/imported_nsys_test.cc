@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "analysis/import/import.h"
-#include "analysis/import/nsys_launches.h"
+#include "analysis/import/import_launches.h"
 #include "analysis/reader/reader.h"
 #include "analysis/trace/call_causes.h"
 #include "tests/analysis/trace_writer.h"
@@ -218,10 +218,12 @@ TEST(WorkLaunchedBy, IsSaidByTheName) {
   }
 }
 
-TEST(NsysLaunches, ANoteNamesAFewProcesses) {
+constexpr gpubound::ForeignLaunches::Words kWords = {"the export", {"", "a", "b", "c", "d"}, ""};
+
+TEST(ForeignLaunches, ANoteNamesAFewProcesses) {
   const TemporaryRun folder;
   ForeignTrace trace(folder.path());
-  NsysLaunches launches;
+  gpubound::ForeignLaunches launches(kWords);
   for (int pid = 1; pid <= 10; ++pid) {
     launches.AddCall(trace.names.Process(std::to_string(pid)), "cudaLaunchKernel", 0);
   }
@@ -232,10 +234,10 @@ TEST(NsysLaunches, ANoteNamesAFewProcesses) {
   EXPECT_THAT(trace.gaps.at(0).note, HasSubstr("pids 1, 2, 3, 4, 5, 6, 7, 8 and 2 more launched"));
 }
 
-TEST(NsysLaunches, WorkOfAnybodyMayBeWhatWasLaunched) {
+TEST(ForeignLaunches, WorkOfAnybodyMayBeWhatWasLaunched) {
   const TemporaryRun folder;
   ForeignTrace trace(folder.path());
-  NsysLaunches launches;
+  gpubound::ForeignLaunches launches(kWords);
   launches.AddCall(trace.names.Process("1"), "cudaLaunchKernel", 0);
   launches.AddWork(kNoIndex, WorkKind::kKernel, /*in_graph=*/false);
   launches.NoteMissing(&trace);

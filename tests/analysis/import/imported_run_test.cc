@@ -260,7 +260,7 @@ TEST_F(ImportedRun, AnEventThatIsRefusedMakesNoProcessAndNoDevice) {
          R"(,{"ph":"X","cat":"cpu_op","name":"a","pid":3,"tid":3,"ts":10,"dur":-1})"
          R"(,{"ph":"B","cat":"cpu_op","name":"a","pid":2,"tid":2,"ts":10})"
          R"(,{"ph":"E","pid":2,"tid":2,"ts":9})"
-         R"(,{"ph":"X","cat":"kernel","name":"k","pid":7,"tid":7,"ts":10,"dur":-1})");
+         R"(,{"ph":"X","cat":"kernel","name":"k","pid":7,"tid":7,"ts":"10","dur":1})");
   ASSERT_THAT(run_.processes, SizeIs(1));
   EXPECT_THAT(Process().devices, IsEmpty());
   EXPECT_EQ(Process().Counted(LedgerCounter::import_events_malformed), 3u);
@@ -268,18 +268,18 @@ TEST_F(ImportedRun, AnEventThatIsRefusedMakesNoProcessAndNoDevice) {
 
 TEST_F(ImportedRun, CategoriesThatMayHaveBeenGpuWorkAreNotedWhereThereIsNone) {
   Import(R"({"ph":"X","cat":"cpu_op","name":"a","pid":4,"tid":4,"ts":0,"dur":9},)"
-         R"({"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
-         R"({"ph":"B","cat":"kernel,foo","name":"k","pid":0,"tid":7,"ts":1},)"
-         R"({"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
+         R"({"ph":"X","cat":"Shader","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
+         R"({"ph":"B","cat":"draw,foo","name":"k","pid":0,"tid":7,"ts":1},)"
+         R"({"ph":"X","cat":"Shader","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
          R"({"ph":"X","cat":"ac2g","name":"k","pid":0,"tid":7,"ts":1,"dur":2})");
   ASSERT_THAT(Process().notes, SizeIs(1));
   EXPECT_THAT(Process().notes.at(0).text,
-              HasSubstr("most are of category 'Kernel' (2 events), 'kernel,foo' (1 event), and"));
+              HasSubstr("most are of category 'Shader' (2 events), 'draw,foo' (1 event), and"));
 }
 
 TEST_F(ImportedRun, CategoriesThatMeanNothingAreNotNotedBesideGpuWork) {
   Import(R"({"ph":"X","cat":"cpu_op","name":"a","pid":4,"tid":4,"ts":0,"dur":9},)"
-         R"({"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
+         R"({"ph":"X","cat":"Shader","name":"k","pid":0,"tid":7,"ts":1,"dur":2},)"
          R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2})");
   EXPECT_THAT(Process().notes, IsEmpty());
 }
