@@ -34,9 +34,10 @@ extern "C" {
 using vectorcallfunc = PyObject* (*)(PyObject*, PyObject* const*, size_t, PyObject*);
 PyObject* PyVectorcall_Call(PyObject* callable, PyObject* arguments, PyObject* keywords);
 const char* PyUnicode_AsUTF8AndSize(PyObject* text, Py_ssize_t* size);
-// Not there before 3.11.
-__attribute__((weak)) PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* arguments,
-                                                    size_t nargsf, PyObject* keywords);
+// Not there before 3.11, where it is null; under another name, so that nobody but Call() calls it.
+__attribute__((weak)) PyObject* gpubound_vectorcall(
+    PyObject* callable, PyObject* const* arguments, size_t nargsf,
+    PyObject* keywords) __asm__("PyObject_Vectorcall");
 }
 #endif
 
@@ -111,9 +112,12 @@ PyObject* CallSlowPath(PyObject* callable, PyObject* const* arguments, size_t na
 inline PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t nargsf,
                       PyObject* keywords) {
 #if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030C0000
-  if (PyObject_Vectorcall == nullptr) return CallSlowPath(callable, arguments, nargsf, keywords);
-#endif
+  return gpubound_vectorcall == nullptr
+             ? CallSlowPath(callable, arguments, nargsf, keywords)
+             : gpubound_vectorcall(callable, arguments, nargsf, keywords);
+#else
   return PyObject_Vectorcall(callable, arguments, nargsf, keywords);
+#endif
 }
 
 inline PyObject* NewReference(PyObject* object) {

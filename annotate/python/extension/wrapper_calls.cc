@@ -58,7 +58,7 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
   }
   innermost = label;
   BeginScope(label);
-  PyObject* result = PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
   EndScope(label);
   innermost = outer;
   return result;
@@ -93,7 +93,7 @@ PyObject* CallTelling(PyObject* self, PyObject* const* arguments, size_t nargsf,
     label = LabelOfFact(wrapper->helper, arguments[0]);
     if (!DropError()) return nullptr;
   }
-  if (label == 0) return PyObject_Vectorcall(wrapper->wrapped, arguments, nargsf, keywords);
+  if (label == 0) return Call(wrapper->wrapped, arguments, nargsf, keywords);
   t_hook_label = label;
   BeginScope(label);
   PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
