@@ -114,10 +114,10 @@ TEST_F(AnnotateTest, Cpp17WithoutExceptionsHasTheSameMacros) {
 
 TEST_F(AnnotateTest, ObjectsTakeNamesKnownAtRunTime) {
   Cpp17UsesEveryClass("named");
-  EXPECT_THAT(Calls(), ElementsAre("begin operation named", "begin annotation named", "hand over",
-                                   "adopt 77", "phase named", "phase scoped", "counter named 2.5",
-                                   "phase named", "drop 77",
-                                   "end annotation named", "end operation named"));
+  EXPECT_THAT(Calls(),
+              ElementsAre("begin operation named", "begin annotation named", "hand over",
+                          "adopt 77", "phase named", "phase scoped", "counter named 2.5",
+                          "phase named", "drop 77", "end annotation named", "end operation named"));
 }
 
 TEST_F(AnnotateTest, TheEndOfAScopedPhaseRestoresThePhaseBefore) {
