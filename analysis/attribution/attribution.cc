@@ -70,6 +70,17 @@ std::vector<CauseTime> NonZero(const CauseTimes& times) {
   return causes;
 }
 
+// What the CPU did while a device's next work had been launched already is no cause: adds to
+// |idle|, by operation, what that changes for |device|.
+void MoveQueued(const AttributionInput& input, size_t device, std::vector<CauseTimes>* idle) {
+  if (input.queued == nullptr || device >= input.queued->size()) return;
+  for (const MovedIdle& moved : (*input.queued)[device].moved) {
+    CauseTimes& times = (*idle)[moved.operation];
+    times[static_cast<size_t>(moved.from)] -= moved.ns;
+    times[static_cast<size_t>(moved.to)] += moved.ns;
+  }
+}
+
 // Idle time of the used devices by operation and cause.
 std::vector<CauseTimes> IdleCauses(const AttributionInput& input) {
   std::vector<CauseTimes> idle(input.roles->operations().size());
@@ -81,10 +92,54 @@ std::vector<CauseTimes> IdleCauses(const AttributionInput& input) {
       ns += row.Wall() - row.busy_ns[device] - row.unknown_ns[device];
     }
   }
+  for (size_t device = 0; device < input.device_used->size(); ++device) {
+    if ((*input.device_used)[device]) MoveQueued(input, device, &idle);
+  }
   return idle;
 }
 
+ReportLaunches LaunchesOf(const LaunchTime& time) {
+  ReportLaunches launches;
+  launches.count = time.lead_ns.count();
+  if (launches.count == 0) return launches;
+  const LengthCounts::Quantiles lead = time.lead_ns.QuantilesNs();
+  const LengthCounts::Quantiles depth = time.depth.QuantilesNs();
+  launches.lead_mean_ns = time.lead_ns.MeanNs();
+  launches.lead_median_ns = lead.median_ns;
+  launches.lead_p95_ns = lead.p95_ns;
+  launches.depth_mean =
+      static_cast<double>(time.depth.sum_ns()) / static_cast<double>(launches.count);
+  launches.depth_median = depth.median_ns;
+  launches.depth_p95 = depth.p95_ns;
+  if (time.kernels > 0) {
+    launches.shorter_kernels_share =
+        static_cast<double>(time.shorter_kernels) / static_cast<double>(time.kernels);
+  }
+  return launches;
+}
+
 }  // namespace
+
+ReportLaunches AllLaunches(const AttributionInput& input) {
+  LaunchTime all;
+  for (const LaunchTime& time : *input.launches) {
+    all.lead_ns.Add(time.lead_ns);
+    all.depth.Add(time.depth);
+    all.kernels += time.kernels;
+    all.shorter_kernels += time.shorter_kernels;
+  }
+  return LaunchesOf(all);
+}
+
+ReportQueuedGaps QueuedGaps(const AttributionInput& input, IdleCause cause) {
+  ReportQueuedGaps gaps;
+  for (const QueuedIdle& device : *input.queued) {
+    gaps.count += cause == IdleCause::kQueued ? device.queued_gaps : device.event_wait_gaps;
+    for (const MovedIdle& moved : device.moved) gaps.ns += moved.to == cause ? moved.ns : 0;
+  }
+  if (gaps.count > 0) gaps.mean_ns = gaps.ns / static_cast<int64_t>(gaps.count);
+  return gaps;
+}
 
 std::vector<ReportCell> NamedCells(const AttributionInput& input) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, ReportCell> cells;
@@ -128,6 +183,9 @@ std::vector<ReportOperation> OperationRows(const AttributionInput& input) {
     row.sm_filled_ns = static_cast<int64_t>(filled[operation] / kFillOne);
     row.device_idle = NonZero(idle[operation]);
     if (input.caused_ns != nullptr) row.gpu_caused_ns = (*input.caused_ns)[operation];
+    if (input.launches != nullptr && operation < input.launches->size()) {
+      row.launches = LaunchesOf((*input.launches)[operation]);
+    }
     if (input.counts != nullptr) AddCounts((*input.counts)[operation], &row);
     if (input.lane != nullptr) {
       const LaneScopes::Counts counts = input.lane->Find(static_cast<OperationIndex>(operation));
@@ -170,6 +228,7 @@ std::vector<ReportDeviceShare> DeviceShares(const AttributionInput& input,
       share.idle_ns += idle_ns;
       idle[row.state.operation][static_cast<size_t>(row.state.cause)] += idle_ns;
     }
+    MoveQueued(input, device, &idle);
     const Device& row = process.DeviceOf(static_cast<DeviceId>(device));
     for (size_t operation = 0; operation < of_device.size(); ++operation) {
       ReportDeviceShare& share = of_device[operation];

@@ -11,6 +11,8 @@
 
 #include "analysis/report/report.h"
 #include "analysis/sweep/cell_book.h"
+#include "analysis/sweep/launch_stats.h"
+#include "analysis/sweep/queued_time.h"
 #include "analysis/timeline/process_timeline.h"
 #include "analysis/trace/label_roles.h"
 
@@ -24,10 +26,16 @@ struct AttributionInput {
   const std::vector<OperationCounts>* counts = nullptr;  // null: none, as for a lane
   const LaneScopes* lane = nullptr;                      // null: for the reporting thread
   const std::vector<int64_t>* caused_ns = nullptr;       // likewise
+  const std::vector<QueuedIdle>* queued = nullptr;       // by DeviceId; null: none
+  const std::vector<LaunchTime>* launches = nullptr;     // by OperationIndex; null: none
 };
 
 // Non-zero cells, ordered by phase, operation, layer, GPU state.
 std::vector<ReportCell> NamedCells(const AttributionInput& input);
+
+// Of all operations, and how many gaps of |device_used| are of |cause|, kQueued or kEventWait.
+ReportLaunches AllLaunches(const AttributionInput& input);
+ReportQueuedGaps QueuedGaps(const AttributionInput& input, IdleCause cause);
 
 // Rows of operations that have time, scopes or caused work, and always (no operation). Longest wall
 // time first, ties by name.

@@ -165,6 +165,8 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   input.device_ran_graph = &sweep.device_ran_graph;
   input.counts = &sweep.counts;
   input.caused_ns = &sweep.caused_ns;
+  input.queued = &sweep.queued;
+  input.launches = &sweep.launches;
   report->host = process.identity.host;
   report->pid = process.identity.pid;
   report->name = process.name;
@@ -177,6 +179,9 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   AddKernelTables(sweep.kernels, roles.operations(), process, report);
   report->device_shares = DeviceShares(input, process);
   report->gaps = NamedGaps(process, sweep.gaps, roles);
+  report->queued_gaps = QueuedGaps(input, IdleCause::kQueued);
+  report->event_wait_gaps = QueuedGaps(input, IdleCause::kEventWait);
+  report->launches = AllLaunches(input);
   report->lanes = NamedLanes(process, sweep, roles);
   report->iterations = IterationStatistics(sweep.iterations, SpanOf(process), roles.operations());
   report->smi_model = sweep.smi_model;

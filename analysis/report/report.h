@@ -41,6 +41,28 @@ struct CauseTime {
   int64_t ns = 0;
 };
 
+// How far the launches of an operation ran ahead of the device. Of a call that launches much into a
+// stream, as that of a graph, the first work counts. Absent where there are none.
+struct ReportLaunches {
+  uint64_t count = 0;
+  // From the end of the call until its work began; 0 where that was before.
+  std::optional<int64_t> lead_mean_ns;
+  std::optional<int64_t> lead_median_ns;
+  std::optional<int64_t> lead_p95_ns;
+  // Earlier launches whose work still waited in the same stream when the call ended.
+  std::optional<double> depth_mean;
+  std::optional<int64_t> depth_median;
+  std::optional<int64_t> depth_p95;
+  std::optional<double> shorter_kernels_share;  // of kernels: shorter than their launch call
+};
+
+// Gaps of devices whose next work had been launched when they began.
+struct ReportQueuedGaps {
+  uint64_t count = 0;
+  int64_t ns = 0;
+  int64_t mean_ns = 0;  // rounded down
+};
+
 // One row, exclusive of nested operations: wall_ns of all rows sums to the span, and wall_ns is
 // cpu_only + cpu_gpu + gpu_only + waiting + idle + unknown.
 struct ReportOperation {
@@ -66,7 +88,8 @@ struct ReportOperation {
   // Why the process's devices were idle in this row: sums to the row's wall time less busy and
   // unknown, for each device that the process used.
   std::vector<CauseTime> device_idle;
-  bool inherited = false;  // of another process, which waited for this one under it
+  ReportLaunches launches;  // in it, whichever thread made them
+  bool inherited = false;   // of another process, which waited for this one under it
   // Graphs that were recorded as a whole are part of it: gaps between their nodes count as busy.
   bool gpu_busy_is_upper_bound = false;
   bool gpu_caused_is_upper_bound = false;
@@ -206,6 +229,9 @@ struct ReportProcess {
   int64_t unknown_ns = 0;
   std::vector<ReportDeviceShare> device_shares;  // by device, then operation
   std::vector<ReportGap> gaps;                   // the ten longest, longest first
+  ReportQueuedGaps queued_gaps;                  // of all devices that it used
+  ReportQueuedGaps event_wait_gaps;
+  ReportLaunches launches;  // of all operations
   std::vector<ReportLane> lanes;
   std::optional<ReportIterations> iterations;  // absent without step()
   std::vector<ReportWait> waits;               // by pids, then operation

@@ -101,6 +101,22 @@ Json CellJson(const ReportCell& cell) {
               {"gpu_busy_is_upper_bound", cell.gpu_busy_is_upper_bound}};
 }
 
+Json LaunchesJson(const ReportLaunches& launches) {
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(); };
+  return Json{{"count", launches.count},
+              {"lead_mean_ns", or_null(launches.lead_mean_ns)},
+              {"lead_median_ns", or_null(launches.lead_median_ns)},
+              {"lead_p95_ns", or_null(launches.lead_p95_ns)},
+              {"depth_mean", or_null(launches.depth_mean)},
+              {"depth_median", or_null(launches.depth_median)},
+              {"depth_p95", or_null(launches.depth_p95)},
+              {"shorter_kernels_share", or_null(launches.shorter_kernels_share)}};
+}
+
+Json QueuedGapsJson(const ReportQueuedGaps& gaps) {
+  return Json{{"count", gaps.count}, {"ns", gaps.ns}, {"mean_ns", gaps.mean_ns}};
+}
+
 Json OperationJson(const ReportOperation& row) {
   Json transitions = Json::object();
   for (const auto& [name, count] : row.transitions) transitions[name] = count;
@@ -129,7 +145,8 @@ Json OperationJson(const ReportOperation& row) {
               {"gpu_caused_is_upper_bound", row.gpu_caused_is_upper_bound},
               {"gpu_caused_is_lower_bound", row.gpu_caused_is_lower_bound},
               {"scopes_missing", row.scopes_missing},
-              {"other_threads_only", row.other_threads_only}};
+              {"other_threads_only", row.other_threads_only},
+              {"launches", LaunchesJson(row.launches)}};
 }
 
 Json ShareJson(const ReportDeviceShare& share) {
@@ -286,7 +303,10 @@ Json ProcessJson(const ReportProcess& process) {
               {"counters", ArrayOf(process.counters, CountersJson)},
               {"gpu_busy_is_upper_bound", process.gpu_busy_is_upper_bound},
               {"process_tree", TreeJson(process.process_tree)},
-              {"span_end", SpanEndName(process.span_end)}};
+              {"span_end", SpanEndName(process.span_end)},
+              {"queued_gaps", QueuedGapsJson(process.queued_gaps)},
+              {"event_wait_gaps", QueuedGapsJson(process.event_wait_gaps)},
+              {"launches", LaunchesJson(process.launches)}};
 }
 
 // The keys of a process, with bounds beside each total.

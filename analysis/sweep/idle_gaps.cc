@@ -25,7 +25,8 @@ void IdleGaps::Begin(uint32_t device, int64_t now_ns, const CpuState& state, Wor
   of.by_cause = ClockAt(now_ns);
 }
 
-void IdleGaps::End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after) {
+void IdleGaps::End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after,
+                   IdleCause cause) {
   DeviceGaps& of = devices_[device];
   if (!of.open) return;
   of.open = false;
@@ -38,18 +39,20 @@ void IdleGaps::End(uint32_t device, int64_t now_ns, const CpuState& state, WorkI
   gap.at_end = now_ns == span_end_ns_ ? at_span_end_ : state;
   gap.before = of.before;
   gap.after = after;
+  gap.cause = cause == IdleCause::kUnknown ? MostOf(of.by_cause, now_ns) : cause;
   Keep(gap, &of);
 }
 
-void IdleGaps::Keep(IdleGap gap, DeviceGaps* device) {
-  const CauseClock clock = ClockAt(gap.time.end_ns);
-  int64_t most_ns = -1;
-  for (size_t cause = 0; cause < kIdleCauses; ++cause) {
-    const int64_t ns = clock[cause] - device->by_cause[cause];
-    if (ns <= most_ns) continue;
-    most_ns = ns;
-    gap.cause = static_cast<IdleCause>(cause);
+IdleCause IdleGaps::MostOf(const CauseClock& since, int64_t now_ns) const {
+  const CauseClock clock = ClockAt(now_ns);
+  size_t most = 0;
+  for (size_t cause = 1; cause < kIdleCauses; ++cause) {
+    if (clock[cause] - since[cause] > clock[most] - since[most]) most = cause;
   }
+  return static_cast<IdleCause>(most);
+}
+
+void IdleGaps::Keep(const IdleGap& gap, DeviceGaps* device) {
   std::vector<IdleGap>& longest = device->longest;
   longest.insert(std::upper_bound(longest.begin(), longest.end(), gap, IsLonger), gap);
   if (longest.size() > kLongestGaps) longest.pop_back();

@@ -52,7 +52,8 @@ class IdleGaps {
     return longest.size() < kLongestGaps || length_ns > longest.back().time.length();
   }
   void Begin(uint32_t device, int64_t now_ns, const CpuState& state, WorkId before);
-  void End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after);
+  // |cause|: of the whole gap; kUnknown: what the CPU did during it tells.
+  void End(uint32_t device, int64_t now_ns, const CpuState& state, WorkId after, IdleCause cause);
   // The span ended at |end_ns|, until which the CPU did |state|: gaps that reach it end so,
   // whatever is recorded from then on. Only the first call for an end counts.
   void EndSpan(int64_t end_ns, const CpuState& state) {
@@ -88,7 +89,8 @@ class IdleGaps {
     clock[static_cast<size_t>(cause_)] += now_ns - since_ns_;
     return clock;
   }
-  void Keep(IdleGap gap, DeviceGaps* device);
+  IdleCause MostOf(const CauseClock& since, int64_t now_ns) const;
+  void Keep(const IdleGap& gap, DeviceGaps* device);
 
   std::vector<DeviceGaps> devices_;  // by device
   IdleCause cause_ = IdleCause::kUnknown;

@@ -41,7 +41,8 @@ void IterationBook::Begin(int64_t now_ns, bool warm_up, CellBook* book) {
   begun_ = true;
 }
 
-void IterationBook::Step(uint64_t number, int64_t now_ns, bool warm_up, CellBook* book) {
+void IterationBook::Step(uint64_t number, int64_t now_ns, bool warm_up, const QueuedPart& queued,
+                         CellBook* book) {
   if (begun_) {
     const PartOfSpan part = TakePart(*book);
     const bool first = times_.empty();
@@ -54,7 +55,7 @@ void IterationBook::Step(uint64_t number, int64_t now_ns, bool warm_up, CellBook
       iteration.busy_ns += part_[operation].busy_ns;
       if (!still_warm_up_) times_.in_steady[operation] += part_[operation];
     }
-    if (!still_warm_up_) KeepDetail(part);
+    if (!still_warm_up_) KeepDetail(part, queued);
     for (const uint32_t operation : part.operations) {
       part_[operation] = {};
       is_in_part_[operation] = false;
@@ -82,7 +83,7 @@ IterationBook::PartOfSpan IterationBook::TakePart(const CellBook& book) {
 
 // Of the last steady iteration. Each of n iterations stays with a chance of kDetailedIterations /
 // n.
-void IterationBook::KeepDetail(const PartOfSpan& part) {
+void IterationBook::KeepDetail(const PartOfSpan& part, const QueuedPart& queued) {
   IterationDetail* place = nullptr;
   if (times_.details.size() < kDetailedIterations) {
     place = &times_.details.emplace_back();
@@ -94,8 +95,21 @@ void IterationBook::KeepDetail(const PartOfSpan& part) {
   *place = {};
   place->index = times_.steady.size() - 1;
   place->idle_ns = part.idle_ns;
+  place->Move(queued.queued_ns, IdleCause::kQueued);
+  place->Move(queued.event_wait_ns, IdleCause::kEventWait);
+  place->open = queued.open;
+  place->open_ns = queued.open_ns;
   for (const uint32_t operation : part.operations) {
     if (part_[operation].wall_ns != 0) place->operations.emplace_back(operation, part_[operation]);
+  }
+}
+
+void IterationBook::EndGap(IdleCause cause) {
+  for (IterationDetail& detail : times_.details) {
+    if (!detail.open) continue;
+    if (cause != IdleCause::kUnknown) detail.Move(detail.open_ns, cause);
+    detail.open = false;
+    detail.open_ns = {};
   }
 }
 

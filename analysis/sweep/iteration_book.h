@@ -18,6 +18,7 @@
 #include "analysis/base/random.h"
 #include "analysis/base/state_archive.h"
 #include "analysis/sweep/cell_book.h"
+#include "analysis/sweep/queued_time.h"
 #include "analysis/trace/idle_cause.h"
 
 namespace gpubound {
@@ -46,17 +47,24 @@ struct Iteration {
   int64_t busy_ns = 0;
 };
 
-// Time of each cause during which no device of the process worked.
-using IdleTimes = std::array<int64_t, kIdleCauses>;
-
 // What an iteration after warm-up was made of.
 struct IterationDetail {
   size_t index = 0;                                       // of IterationTimes::steady
   std::vector<std::pair<uint32_t, PartTime>> operations;  // by OperationIndex, those with any time
-  IdleTimes idle_ns{};
+  IdleTimes idle_ns{};  // time of each cause during which no device of the process worked
+  // Of it what a gap had that was open at the end, while it is: its cause may change.
+  IdleTimes open_ns{};
+  bool open = false;
+  void Move(const IdleTimes& ns, IdleCause to) {
+    for (size_t from = 0; from < kIdleCauses; ++from) {
+      idle_ns[from] -= ns[from];
+      idle_ns[static_cast<size_t>(to)] += ns[from];
+    }
+  }
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(index, operations, idle_ns);
+    archive.All(index, operations, idle_ns, open);
+    if (open) archive.All(open_ns);
   }
 };
 
@@ -87,7 +95,12 @@ class IterationBook {
   void Begin(int64_t now_ns, bool warm_up, CellBook* book);
   // Iteration |number| ends at |now_ns|, and the next begins. Takes as long as there are cells in
   // which the iteration spent time, however many others there are.
-  void Step(uint64_t number, int64_t now_ns, bool warm_up, CellBook* book);
+  // |queued|: of the idle time in it what is not of the causes that |book| has.
+  void Step(uint64_t number, int64_t now_ns, bool warm_up, const QueuedPart& queued,
+            CellBook* book);
+  // The gap is over that was open at the end of those iterations whose |queued| said so, and is of
+  // |cause|; kUnknown: of those that |book| has.
+  void EndGap(IdleCause cause);
 
   // What it was told so far; of operations that became known since, nothing.
   void Visit(StateArchive& archive);
@@ -106,7 +119,7 @@ class IterationBook {
     IdleTimes idle_ns{};
   };
   PartOfSpan TakePart(const CellBook& book);
-  void KeepDetail(const PartOfSpan& part);
+  void KeepDetail(const PartOfSpan& part, const QueuedPart& queued);
 
   const Interval span_;
   const size_t operations_;

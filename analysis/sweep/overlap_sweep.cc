@@ -13,6 +13,7 @@
 #include "analysis/sweep/finished_waits.h"
 #include "analysis/sweep/lane_books.h"
 #include "analysis/sweep/node_operations.h"
+#include "analysis/sweep/stream_waits.h"
 #include "analysis/timeline/smi_model.h"
 
 namespace gpubound {
@@ -26,16 +27,19 @@ class Sweep {
         timeline_(
             {input.process, input.source, input.roles, input.scan, input.peers, input.inherited}),
         activity_(std::make_shared<DeviceActivity>(SpillFolder())),
-        devices_({input.process, input.source, input.span, input.unknown, activity_.get(), all_}),
+        devices_({input.process, input.source, input.span, input.unknown, activity_.get()}),
         book_(input.span.begin_ns, timeline_.state(), CellBook::Devices::kEach),
         lanes_(timeline_, input.process->python, input.span.begin_ns),
         iterations_(input.span, input.roles->operations().size(),
                     input.process->first_iteration_counts),
         gaps_(devices_.devices().size()),
+        queued_(devices_.devices().size(), input.span, DoingOf(timeline_.state())),
+        stream_waits_(*input.process, input.source->Syncs()),
         nodes_(*input.process, *input.roles),
         waits_(*input.process, input.source->Syncs()),
         caused_(input.span, input.roles->operations().size()),
         kernels_(*input.process, input.span),
+        launches_(*input.process, input.roles->operations().size()),
         smi_(input.span),
         counters_(input.process->counters, input.span.begin_ns, timeline_.state().operation),
         waits_or_counts_(!input.peers->empty() || !input.process->counters.empty()) {
@@ -53,6 +57,7 @@ class Sweep {
   SweepStop RunUntil(int64_t until_ns) {
     RunWindows(until_ns);
     timeline_.TakeUntil(until_ns);
+    stream_waits_.TakeUntil(until_ns);
     SweepStop stop;
     stop.waits = std::move(result_.waits);
     stop.last_wait_goes_on = wait_.peer != kNotOne;
@@ -113,6 +118,8 @@ class Sweep {
     BookProcess(begin_ns);
     if (all_) lanes_.BookWindow(Clipped(begin_ns), in_.span);
     BookAllUntil(Clipped(end_ns));
+    queued_.TakeWindow(begin_ns, timeline_.doing_at_begin(), timeline_.changes(),
+                       devices_.changes(), [this](IdleCause cause) { iterations_.EndGap(cause); });
     if (all_) {
       NoteGaps(begin_ns);
     } else if (waits_or_counts_) {
@@ -142,6 +149,8 @@ class Sweep {
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
     const CallNumber call = timeline_.WorkBegins(work);
     if (!item.other_end) NoteLaunch(work, call);
+    NoteQueued(work, item, call);
+    launches_.Add(work, call, item.other_end ? nullptr : timeline_.calls().At(call));
     caused_.Add(item, call, nodes_.Of(work.graph_node));
   }
 
@@ -152,6 +161,15 @@ class Sweep {
     NoteMisplaced(call->start_ns - work.start_ns, &result_.early_work);
     NoteMisplaced(waits_.LateBy(work, call->end_ns), &result_.late_work);
   }
+  void NoteQueued(const DeviceWork& work, const GpuItem& item, CallNumber number) {
+    const IndexedCall* call = timeline_.calls().At(number);
+    if (call != nullptr) {
+      const bool waits = stream_waits_.IsFirstAfterWait(work, call->start_ns);
+      return queued_.Add(item, call->end_ns, waits);
+    }
+    const bool before_all = number == kNoCall && timeline_.calls().PrecedesAll(work);
+    queued_.Add(item, before_all ? kLaunchedBeforeAll : kNeverLaunched, false);
+  }
   static void NoteMisplaced(int64_t by_ns, MisplacedWork* misplaced) {
     if (by_ns <= kClockToleranceNs) return;
     ++misplaced->count;
@@ -161,6 +179,7 @@ class Sweep {
   void SettleCauses() {
     caused_.Settle(&timeline_.calls(), [this](const GpuItem& item, OperationIndex operation) {
       if (all_ || item.is_graph) kernels_.Add(item, operation);
+      launches_.Attribute(operation);
     });
   }
 
@@ -196,7 +215,7 @@ class Sweep {
         state_ns = next->time_ns;
         MoveTo(*next);
       }
-      NoteGap(device, device.time_ns == state_ns ? before : State());
+      NoteGap(device, device.time_ns == state_ns ? before : State(), queued_.causes()[at]);
     }
     for (; next != end; ++next) MoveTo(*next);
   }
@@ -222,10 +241,10 @@ class Sweep {
     return !gaps_.Matters(end.device, Clipped(end.time_ns) - Clipped(begin.time_ns));
   }
 
-  void NoteGap(const DeviceChange& change, const CpuState& before) {
+  void NoteGap(const DeviceChange& change, const CpuState& before, IdleCause cause) {
     const int64_t now_ns = Clipped(change.time_ns);
     if (change.from == DeviceState::kIdle) {
-      gaps_.End(change.device, now_ns, before, change.begun);
+      gaps_.End(change.device, now_ns, before, change.begun, cause);
     }
     if (change.to == DeviceState::kIdle) {
       gaps_.Begin(change.device, now_ns, State(), change.last_work);
@@ -268,7 +287,10 @@ class Sweep {
     const int64_t now_ns = Clipped(time_ns);
     book_.BookUntil(now_ns);
     const bool warm_up = in_.roles->IsWarmUp(timeline_.phase());
-    if (starts) iterations_.Begin(now_ns, warm_up, &book_);
+    if (starts) {
+      queued_.TakePart(now_ns);
+      iterations_.Begin(now_ns, warm_up, &book_);
+    }
     started_ = true;  // a step before the first operation begins an iteration too
     if (time_ns > in_.span.end_ns) return;
     bool begun = time_ns > in_.span.begin_ns && !starts;
@@ -276,8 +298,9 @@ class Sweep {
       const bool begins = number == kIterationsBegin;
       // What begins with the span or with the first operation has nothing behind it to end.
       if (begun && !begins) {
-        iterations_.Step(number, now_ns, warm_up, &book_);
+        iterations_.Step(number, now_ns, warm_up, queued_.TakePart(now_ns), &book_);
       } else {
+        queued_.TakePart(now_ns);
         iterations_.Begin(now_ns, warm_up, &book_);
       }
       begun |= begins;
@@ -290,7 +313,7 @@ class Sweep {
     for (uint32_t device = 0; device < devices_.devices().size(); ++device) {
       result_.device_used.push_back(devices_.devices()[device].used);
       result_.device_ran_graph.push_back(devices_.devices()[device].ran_graph);
-      if (all_) gaps_.End(device, in_.span.end_ns, State(), WorkId{});
+      if (all_) gaps_.End(device, in_.span.end_ns, State(), WorkId{}, IdleCause::kUnknown);
     }
     result_.pauses = devices_.pauses();
     result_.rows = book_.Rows();
@@ -303,7 +326,9 @@ class Sweep {
     result_.caused_ns = caused_.caused_ns();
     result_.iterations = iterations_.Take();
     if (all_) result_.gaps = gaps_.Take(result_.device_used);
+    result_.queued = queued_.Take();
     result_.kernels = kernels_.Take();
+    result_.launches = launches_.times();
     result_.activity = FinishActivity();
     result_.smi_model = smi_.Share();
     result_.most_smi_model = smi_.MostShare();
@@ -330,6 +355,8 @@ class Sweep {
     if (book_.devices() > devices_.devices_used().size()) archive.Fail();
     archive.All(lanes_);
     archive.All(iterations_, gaps_, caused_, smi_, gaps_begun_, started_);
+    queued_.Visit(archive, doing_);
+    archive.All(stream_waits_, launches_);
     counters_.Visit(archive, doing_.operation());
     // The wait that is not over is that of the state.
     archive.All(wait_.time.begin_ns);
@@ -361,10 +388,13 @@ class Sweep {
   LaneBooks lanes_;
   IterationBook iterations_;
   IdleGaps gaps_;
+  QueuedTime queued_;
+  StreamWaits stream_waits_;
   const NodeOperations nodes_;
   FinishedWaits waits_;
   CausedTime caused_;
   KernelBook kernels_;
+  LaunchStats launches_;
   SmiModel smi_;
   CounterBook counters_;
   PeerWait wait_;

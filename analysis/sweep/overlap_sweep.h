@@ -20,6 +20,8 @@
 #include "analysis/sweep/idle_gaps.h"
 #include "analysis/sweep/iteration_book.h"
 #include "analysis/sweep/kernel_book.h"
+#include "analysis/sweep/launch_stats.h"
+#include "analysis/sweep/queued_time.h"
 #include "analysis/timeline/device_activity.h"
 #include "analysis/timeline/device_timeline.h"
 #include "analysis/timeline/process_timeline.h"
@@ -73,9 +75,11 @@ struct SweepResult {
   std::vector<LaneCells> lanes;
   IterationTimes iterations;
   std::vector<IdleGap> gaps;
+  std::vector<QueuedIdle> queued;  // by DeviceId
   std::vector<PeerWait> waits;
   std::vector<CounterMeans> counters;  // by OperationIndex; empty without samples
   std::vector<KernelTime> kernels;     // by operation and name
+  std::vector<LaunchTime> launches;    // by OperationIndex
   std::vector<bool> device_used;       // by DeviceId
   std::vector<bool> device_ran_graph;  // likewise: graphs that were recorded as a whole
   std::vector<Interval> pauses;        // since |before|; the last one may have no end

@@ -4,6 +4,7 @@
 #include "analysis/timeline/call_index.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 namespace gpubound {
@@ -58,7 +59,8 @@ void CallIndex::Visit(StateArchive& archive, size_t threads) {
   };
   CallNumber first = Oldest();
   CallNumber end = next_;
-  archive.All(first, end);
+  archive.All(first, end, lows_);
+  if (archive.reads() && !lows_.empty()) lowest_id_ = lows_.back().second;
   if (!archive.reads()) {
     for (CallNumber number = first; number < end; ++number) {
       visit(&ring_[number & (size_ - 1)]);
@@ -98,6 +100,14 @@ CallNumber CallIndex::Find(const DeviceWork& work) const {
     number = call.back == 0 ? kNoCall : Remembered(number - call.back);
   }
   return found;
+}
+
+bool CallIndex::PrecedesAll(const DeviceWork& work) const {
+  if (work.correlation == 0) return false;
+  const auto later =
+      std::upper_bound(lows_.begin(), lows_.end(), work.start_ns,
+                       [](int64_t time_ns, const auto& low) { return time_ns < low.first; });
+  return later != lows_.begin() && work.correlation < std::prev(later)->second;
 }
 
 }  // namespace gpubound

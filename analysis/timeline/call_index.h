@@ -16,8 +16,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "analysis/base/state_archive.h"
 #include "analysis/trace/call_causes.h"
@@ -62,6 +65,7 @@ class CallIndex {
     if (next_ >= size_ && IsNeeded(ring_[next_ & (size_ - 1)], call.call.start_ns)) MakeRoom();
     const CallNumber number = next_++;
     const uint32_t correlation = call.call.correlation;
+    if (correlation != 0 && correlation < lowest_id_) NoteLowest(correlation, call.call.start_ns);
     ring_[number & (size_ - 1)] = {call.call.start_ns,
                                    call.call.end_ns,
                                    correlation,
@@ -77,6 +81,10 @@ class CallIndex {
   // of nested calls with the same correlation (a runtime function and the driver function inside
   // it) the outermost. kNoCall where none is remembered.
   CallNumber Find(const DeviceWork& work) const;
+
+  // Whether |work|, for which Find() knows no call, was launched before anything that is recorded:
+  // ids ascend, and its own is lower than that of every call that began before it did.
+  bool PrecedesAll(const DeviceWork& work) const;
 
   // Some work of that call was found, and nobody will ask for the call on its account again.
   void Settle(IndexedCall* call) {
@@ -123,6 +131,10 @@ class CallIndex {
   void MakeRoom() {
     if (size_ < kLargestSize) Grow();
   }
+  [[gnu::noinline]] void NoteLowest(uint32_t correlation, int64_t start_ns) {
+    lowest_id_ = correlation;
+    lows_.push_back({start_ns, correlation});
+  }
   void Grow();
   CallNumber Oldest() const { return next_ > size_ ? next_ - size_ : 0; }
   // Makes |number| the newest of its bucket; returns what its entry says of the one before.
@@ -143,6 +155,10 @@ class CallIndex {
   // second stops all threads.
   std::unique_ptr<CallNumber[]> buckets_;
   CallNumber next_ = 0;
+  uint32_t lowest_id_ = std::numeric_limits<uint32_t>::max();
+  // By begin: each call whose id was lower than those of all before it. The first is nearly always
+  // the only one.
+  std::vector<std::pair<int64_t, uint32_t>> lows_;
 };
 
 }  // namespace gpubound

@@ -10,7 +10,6 @@ namespace gpubound {
 DeviceTimeline::DeviceTimeline(const Input& input)
     : span_(input.span),
       unknown_(*input.unknown),
-      lists_changes_(input.lists_changes),
       activity_(*input.activity),
       work_(input.source->Work()),
       classifier_(*input.process),
@@ -183,7 +182,7 @@ void DeviceTimeline::RunOneDevice(int64_t end_ns) {
     }
     const DeviceState before = state;
     state = top == bottom ? DeviceState::kIdle : DeviceState::kBusy;
-    if (lists_changes_ && state != before) {
+    if (state != before) {
       changes_.push_back({now_ns, id, before, state, begun, device.last_work});
     }
     const RunningWork active_before = active;
@@ -292,8 +291,7 @@ void DeviceTimeline::RefreshDevice(uint32_t id, int64_t now_ns, WorkId begun) {
                             : unknown()         ? DeviceState::kUnknown
                                                 : DeviceState::kIdle;
   if (state == device.state) return;
-  if (lists_changes_)
-    changes_.push_back({now_ns, id, device.state, state, begun, device.last_work});
+  changes_.push_back({now_ns, id, device.state, state, begun, device.last_work});
   device.state = state;
   if (place_[id] < window_.each.size()) {
     window_.each[place_[id]].push_back({Clipped(now_ns), state});

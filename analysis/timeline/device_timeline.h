@@ -41,7 +41,6 @@ class DeviceTimeline {
     Interval span;
     const std::vector<Interval>* unknown = nullptr;  // disjoint and ascending
     DeviceActivity* activity = nullptr;              // where what runs on each device goes to
-    bool lists_changes = true;                       // else changes() stay empty
   };
   explicit DeviceTimeline(const Input& input);
 
@@ -140,7 +139,6 @@ class DeviceTimeline {
 
   const Interval span_;
   const std::vector<Interval>& unknown_;
-  const bool lists_changes_;
   DeviceActivity& activity_;
   size_t next_unknown_ = 0;
   bool in_unknown_ = false;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a device was idle, told from what the CPU did at that instant. Every idle nanosecond has
-// exactly one cause. The first rule that holds decides:
+// Why a device was idle. Every idle nanosecond has exactly one cause. The first rule that holds
+// decides. The first two are about a whole gap and are told from what ended it: the CPU had
+// launched that work before the gap began, so what the CPU did meanwhile is no cause.
+//
+//   event-wait   such work whose stream had to wait for an event of another stream before it
+//   queued       other such work: the device's own time between two pieces of queued work
+//
+// The others are told from what the CPU did at that instant:
 //
 //   checkpoint   an operation or annotation whose name says so is open (data/checkpoint_names.txt)
 //                and none inside it has a name that says something else
@@ -34,8 +40,10 @@ enum class IdleCause : uint8_t {
   kStartUp,
   kCompile,
   kCheckpoint,
+  kQueued,
+  kEventWait,
 };
-inline constexpr size_t kIdleCauses = 9;
+inline constexpr size_t kIdleCauses = 11;
 
 // Nothing else that goes on says more.
 constexpr bool SaysAll(IdleCause cause) {
@@ -43,9 +51,9 @@ constexpr bool SaysAll(IdleCause cause) {
 }
 
 constexpr const char* IdleCauseName(IdleCause cause) {
-  constexpr const char* kNames[kIdleCauses] = {"unknown",  "launch",  "copy",
-                                               "sync",     "waiting", "simulation",
-                                               "start-up", "compile", "checkpoint"};
+  constexpr const char* kNames[kIdleCauses] = {"unknown",    "launch",     "copy",      "sync",
+                                               "waiting",    "simulation", "start-up",  "compile",
+                                               "checkpoint", "queued",     "event-wait"};
   return kNames[static_cast<size_t>(cause)];
 }
 

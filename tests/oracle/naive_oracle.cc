@@ -4,10 +4,13 @@
 #include "tests/oracle/naive_oracle.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <vector>
 
+#include "analysis/base/interval.h"
 #include "analysis/trace/row_names.h"
+#include "proto/sync_types.h"
 #include "tests/oracle/naive_threads.h"
 
 namespace gpubound::oracle {
@@ -72,6 +75,123 @@ class Oracle {
     return first_step != kOpenEnded && t < first_step;
   }
 
+  bool IsUnknown(int64_t t) const {
+    return std::any_of(p_.unknown.begin(), p_.unknown.end(), [t](const UnknownInterval& unknown) {
+      return unknown.start_ns <= t && t < unknown.end_ns;
+    });
+  }
+  uint32_t DeviceOf(const DeviceWork& work) const {
+    return Raw(p_.streams[Raw(work.stream)].device);
+  }
+  // Of |device|; of all of them for 0.
+  bool IsBusy(uint32_t device, int64_t t) const {
+    return std::any_of(p_.device_work.begin(), p_.device_work.end(), [&](const DeviceWork& work) {
+      return (device == 0 || DeviceOf(work) == device) && work.start_ns <= t && t < work.end_ns;
+    });
+  }
+
+  // When the call began and ended that launched |work|; nothing where none is recorded.
+  std::optional<Interval> LaunchOf(const DeviceWork& work) const {
+    for (const ThreadTrace& thread : p_.threads) {
+      for (const ApiCall& call : thread.calls) {
+        if (call.correlation == work.correlation) return Interval{call.start_ns, call.end_ns};
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Its id is lower than those of all calls that began before it did, of which there are some.
+  bool WasLaunchedBeforeTheTrace(const DeviceWork& work) const {
+    bool any = false;
+    for (const ThreadTrace& thread : p_.threads) {
+      for (const ApiCall& call : thread.calls) {
+        if (call.start_ns > work.start_ns) continue;
+        any = true;
+        if (call.correlation <= work.correlation) return false;
+      }
+    }
+    return any && work.correlation != 0;
+  }
+
+  // Whether its stream was told to wait for an event of another stream between the launches of the
+  // work before it and of |work|.
+  bool WaitsForAnotherStream(const DeviceWork& work, const Interval& launch) const {
+    const Stream& own = p_.streams[Raw(work.stream)];
+    int64_t before_ns = INT64_MIN;  // the latest launch of work of the stream that began before
+    for (const DeviceWork& other : p_.device_work) {
+      if (&other == &work) break;  // they lie in the order in which they begin
+      const Stream& stream = p_.streams[Raw(other.stream)];
+      if (stream.context != own.context || stream.stream != own.stream) continue;
+      const std::optional<Interval> its = LaunchOf(other);
+      if (its) before_ns = std::max(before_ns, std::min(its->begin_ns, other.start_ns));
+    }
+    bool waits = false;
+    for (const Sync& sync : p_.syncs) {
+      if (sync.type != kSyncEventByStream || sync.context != own.context) continue;
+      if (sync.stream != own.stream || sync.start_ns < before_ns) continue;
+      if (sync.start_ns >= std::min(launch.begin_ns, work.start_ns)) continue;
+      const Sync* recorded = nullptr;
+      for (const Sync& record : p_.syncs) {
+        if (&record == &sync) break;
+        if (record.type != kSyncEventRecorded || record.context != sync.context) continue;
+        if (record.event == sync.event) recorded = &record;
+      }
+      const bool is_own = recorded != nullptr && recorded->stream == own.stream;
+      waits = waits || !is_own;
+    }
+    return waits;
+  }
+
+  // The cause of the gap of |device| (0: of all) in which |t| lies, where its next work had been
+  // launched when the gap began; empty elsewhere.
+  std::string Queued(uint32_t device, int64_t t) const {
+    int64_t end_ns = t;
+    const int64_t last_ns = LastInstant();
+    while (end_ns <= last_ns && !IsBusy(device, end_ns)) {
+      if (IsUnknown(end_ns)) return "";
+      ++end_ns;
+    }
+    if (end_ns > last_ns) return "";
+    int64_t begin_ns = t;
+    const int64_t first_ns = FirstInstant();
+    while (begin_ns > first_ns && !IsBusy(device, begin_ns - 1) && !IsUnknown(begin_ns - 1)) {
+      --begin_ns;
+    }
+    // Of several that begin at once the one that was launched first tells.
+    int64_t earliest_ns = INT64_MAX;
+    std::vector<std::string> causes;  // of those that were launched then
+    for (const DeviceWork& work : p_.device_work) {
+      if (device != 0 && DeviceOf(work) != device) continue;
+      if (work.start_ns != end_ns || work.end_ns <= work.start_ns) continue;
+      const std::optional<Interval> launch = LaunchOf(work);
+      if (!launch && !WasLaunchedBeforeTheTrace(work)) continue;
+      const int64_t launched_ns = launch ? launch->end_ns : INT64_MIN;
+      if (launched_ns > earliest_ns) continue;
+      if (launched_ns < earliest_ns) causes.clear();
+      earliest_ns = launched_ns;
+      const bool waits = launch && WaitsForAnotherStream(work, *launch);
+      causes.emplace_back(waits ? "event-wait" : "queued");
+    }
+    // A gap before everything has no begin.
+    const bool launched =
+        earliest_ns == INT64_MIN || (earliest_ns <= begin_ns && begin_ns != first_ns);
+    if (causes.empty() || !launched) return "";
+    const bool all_wait = std::find(causes.begin(), causes.end(), "queued") == causes.end();
+    return all_wait ? "event-wait" : "queued";
+  }
+  // Before and after all that the devices and what is unknown of them did.
+  int64_t FirstInstant() const {
+    int64_t first_ns = p_.span_begin_ns;
+    for (const DeviceWork& work : p_.device_work) first_ns = std::min(first_ns, work.start_ns);
+    for (const UnknownInterval& time : p_.unknown) first_ns = std::min(first_ns, time.start_ns);
+    return first_ns - 1;
+  }
+  int64_t LastInstant() const {
+    int64_t last_ns = p_.span_end_ns;
+    for (const DeviceWork& work : p_.device_work) last_ns = std::max(last_ns, work.end_ns);
+    return last_ns;
+  }
+
   // Adds what every device that did anything was idle for at |t|.
   void AddIdle(int64_t t, const std::string& operation, const std::string& cause,
                NaiveBreakdown* result) const {
@@ -86,7 +206,10 @@ class Oracle {
       busy[Raw(p_.streams[Raw(work.stream)].device)] |= work.start_ns <= t && t < work.end_ns;
     }
     for (const auto& [device, is_busy] : busy) {
-      if (!is_busy) ++result->idle[operation + "|" + cause];
+      if (is_busy) continue;
+      const std::string queued = Queued(device, t);
+      if (!queued.empty()) result->queued[{device, t}] = queued;
+      ++result->idle[operation + "|" + (queued.empty() ? cause : queued)];
     }
   }
 
@@ -320,6 +443,10 @@ class Oracle {
     result->waiting[Phase(t) + "|" + operation] += column == "waiting";
     result->did[t] = {operation, layer};
     result->cause[t] = cause;
+    if (gpu == "idle") {
+      const std::string queued = Queued(0, t);
+      result->all_idle[t] = queued.empty() ? cause : queued;
+    }
     const bool busy = gpu != "idle" && gpu != "unknown";
     result->busy += busy;
     result->wait += busy && layer == "cuda_sync";

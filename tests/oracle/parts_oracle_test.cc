@@ -201,6 +201,41 @@ TEST_F(PartsOracleTest, IterationsAreThoseCountedNaively) {
   EXPECT_GT(cut, kTraces / kTracesPerManyParts / 2);
 }
 
+// By cause, the time of each iteration after warm-up in which no device worked.
+std::map<std::string, std::vector<int64_t>> IdleTimesOf(const ProcessTrace& process) {
+  const NaiveBreakdown naive = BreakDownNaively(process);
+  std::vector<NaiveIteration> all = IterationsOf(process);
+  std::erase_if(all, [](const NaiveIteration& iteration) { return iteration.warm_up; });
+  std::map<std::string, std::vector<int64_t>> idle;
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (int64_t t = all[i].begin_ns; t < all[i].end_ns; ++t) {
+      const auto cause = naive.all_idle.find(t);
+      if (cause == naive.all_idle.end()) continue;
+      std::vector<int64_t>& times = idle[cause->second];
+      times.resize(all.size());
+      ++times[i];
+    }
+  }
+  return idle;
+}
+
+TEST_F(PartsOracleTest, IdleTimesOfIterationsAreThoseCountedNaively) {
+  uint64_t queued = 0;
+  uint64_t waiting = 0;
+  OnRandomTraces([&](const ProcessTrace& process, const ReportProcess& report) {
+    if (!report.iterations) return;
+    const auto& series = report.iterations->series.idle_ns;
+    const std::map<std::string, std::vector<int64_t>> found(series.begin(), series.end());
+    gpubound::Run run;
+    run.processes.push_back(process);
+    EXPECT_EQ(found, IdleTimesOf(process)) << InWords(run);
+    queued += found.count("queued");
+    waiting += found.count("event-wait");
+  });
+  EXPECT_GT(queued, kTraces / 20);
+  EXPECT_GT(waiting, kTraces / 500);
+}
+
 // Where |device| neither works nor may have worked, as far as that goes in both directions.
 std::vector<Interval> GapsOf(const ProcessTrace& process, uint32_t device) {
   std::vector<Interval> gaps;
@@ -238,9 +273,11 @@ void PrintTo(const NaiveGap& gap, std::ostream* out) {
        << gap.at_end.second;
 }
 
-// The cause with the most time; of several the first in the report's order
-// (analysis/trace/idle_cause.h).
-std::string CauseOf(const NaiveBreakdown& naive, const Interval& time) {
+// That of the whole gap, else the one with the most time; of several the first in the report's
+// order (analysis/trace/idle_cause.h).
+std::string CauseOf(const NaiveBreakdown& naive, uint32_t device, const Interval& time) {
+  const auto queued = naive.queued.find({device, time.begin_ns});
+  if (queued != naive.queued.end()) return queued->second;
   std::string cause;
   int64_t most_ns = 0;
   for (const char* candidate : {"unknown", "launch", "copy", "sync", "waiting", "simulation",
@@ -266,7 +303,7 @@ std::vector<NaiveGap> GapsOf(const ProcessTrace& process) {
     if (!used) continue;
     for (const Interval& gap : GapsOf(process, device)) {
       gaps.push_back({gap.begin_ns - process.span_begin_ns, gap.length(), device - 1,
-                      CauseOf(naive, gap), naive.did.at(gap.begin_ns),
+                      CauseOf(naive, device, gap), naive.did.at(gap.begin_ns),
                       naive.did.at(gap.end_ns - 1)});
     }
   }

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include "proto/sync_types.h"
+
 namespace gpubound::oracle {
 namespace {
 
@@ -16,7 +18,8 @@ constexpr int64_t kFirstNode = 11;
 
 class Maker {
  public:
-  Maker(uint64_t seed, const TraceKind& kind) : random_(seed), kind_(kind), crowd_(kind.crowd) {}
+  Maker(uint64_t seed, const TraceKind& kind)
+      : random_(seed), queues_(~seed), kind_(kind), crowd_(kind.crowd) {}
 
   ProcessTrace Make() {
     p_.identity = {"host", 7, static_cast<int64_t>(1)};
@@ -39,6 +42,7 @@ class Maker {
       const int64_t start = Pick(length_);
       p_.unknown.push_back({start, start + Pick(15), "random"});
     }
+    MakeQueues();
     return std::move(p_);
   }
 
@@ -279,7 +283,37 @@ class Maker {
               });
   }
 
+  // What queues look like. Drawn beside everything else, whose traces stay what they were: some
+  // work was launched before the trace began, and streams wait for events of others or their own.
+  void MakeQueues() {
+    constexpr uint32_t kLaunchedBefore = 3;
+    for (ThreadTrace& thread : p_.threads) {
+      for (ApiCall& call : thread.calls) call.correlation += kLaunchedBefore;
+    }
+    for (DeviceWork& work : p_.device_work) {
+      if (work.correlation == 0) continue;
+      const bool launched = work.correlation <= last_correlation_;
+      work.correlation = launched || queues_() % 2 == 0
+                             ? work.correlation + kLaunchedBefore
+                             : 1 + static_cast<uint32_t>(queues_() % kLaunchedBefore);
+    }
+    for (uint64_t left = queues_() % 8; left > 0 && length_ > 0; --left) {
+      const Stream& stream = p_.streams[1 + queues_() % (p_.streams.size() - 1)];
+      Sync sync;
+      sync.start_ns = static_cast<int64_t>(queues_() % static_cast<uint64_t>(length_));
+      sync.end_ns = sync.start_ns + 1;
+      sync.event = 1 + queues_() % 2;
+      sync.type = queues_() % 3 == 0 ? kSyncEventRecorded : kSyncEventByStream;
+      sync.context = stream.context;
+      sync.stream = stream.stream;
+      p_.syncs.push_back(sync);
+    }
+    std::stable_sort(p_.syncs.begin(), p_.syncs.end(),
+                     [](const Sync& a, const Sync& b) { return a.start_ns < b.start_ns; });
+  }
+
   std::mt19937_64 random_;
+  std::mt19937_64 queues_;
   const TraceKind kind_;
   const bool crowd_;
   ProcessTrace p_;
@@ -342,6 +376,7 @@ void Stretch(ProcessTrace* trace, int64_t factor) {
   }
   for (DeviceWork& work : trace->device_work) work.start_ns *= factor, work.end_ns *= factor;
   for (UnknownInterval& time : trace->unknown) time.start_ns *= factor, time.end_ns *= factor;
+  for (Sync& sync : trace->syncs) sync.start_ns *= factor, sync.end_ns *= factor;
 }
 
 }  // namespace gpubound::oracle

@@ -27,6 +27,7 @@ ProcessTrace WithoutDetail(ProcessTrace trace, int64_t until_ns) {
     drop(&thread.overheads, until_ns);
   }
   drop(&trace.device_work, until_ns);
+  drop(&trace.syncs, until_ns);
   return trace;
 }
 

@@ -29,6 +29,7 @@ Report FullReport() {
   process.operations.push_back(row);
   process.corrected_why_not = "not calibrated";
   process.operations[0].device_idle = {{"launch", 7}};
+  process.launches.lead_median_ns = 1'200;
   process.iterations.emplace();
   process.iterations->operations.push_back({"op", 10, 5, 0});
   process.iterations->slowest.push_back({3, 1, 10, 5});
@@ -136,7 +137,10 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "counters",
                                                  "gpu_busy_is_upper_bound",
                                                  "process_tree",
-                                                 "span_end"}));
+                                                 "span_end",
+                                                 "queued_gaps",
+                                                 "event_wait_gaps",
+                                                 "launches"}));
   EXPECT_EQ(json_["processes"][0]["span_end"], "last event");
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
@@ -177,7 +181,12 @@ TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
                                "gpu_caused_is_upper_bound",
                                "gpu_caused_is_lower_bound",
                                "scopes_missing",
-                               "other_threads_only"}));
+                               "other_threads_only",
+                               "launches"}));
+  EXPECT_EQ(KeysOf(row["launches"]),
+            (Keys{"count", "lead_mean_ns", "lead_median_ns", "lead_p95_ns", "depth_mean",
+                  "depth_median", "depth_p95", "shorter_kernels_share"}));
+  EXPECT_TRUE(row["launches"]["lead_mean_ns"].is_null());
   EXPECT_EQ(row["transitions"]["python->backend"], 2);
 }
 
@@ -211,6 +220,9 @@ TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
       KeysOf(process["gaps"][0]),
       (Keys{"uuid", "ordinal", "begin_ns", "ns", "cause", "operation_at_begin", "layer_at_begin",
             "operation_at_end", "layer_at_end", "work_before", "work_after"}));
+  EXPECT_EQ(KeysOf(process["queued_gaps"]), (Keys{"count", "ns", "mean_ns"}));
+  EXPECT_EQ(KeysOf(process["event_wait_gaps"]), (Keys{"count", "ns", "mean_ns"}));
+  EXPECT_EQ(process["launches"]["lead_median_ns"], 1'200);
   EXPECT_EQ(KeysOf(process["waits"][0]), (Keys{"pid", "pids", "operation", "ns"}));
   EXPECT_EQ(process["waits"][0]["pid"], 101);
   EXPECT_TRUE(process["waits"][1]["pid"].is_null());

@@ -53,12 +53,12 @@ TEST_F(IterationBookTest, AnIterationIsMadeOfWhatItSpentTimeIn) {
   Spend(0, 100);
   book.Begin(now_ns_, false, &cells_);
   Spend(1, 20);
-  book.Step(1, now_ns_, false, &cells_);  // the first is warm-up
+  book.Step(1, now_ns_, false, {}, &cells_);  // the first is warm-up
   Spend(3, 10);
   Spend(1, 30);
-  book.Step(2, now_ns_, false, &cells_);
+  book.Step(2, now_ns_, false, {}, &cells_);
   Spend(2, 10);
-  book.Step(3, now_ns_, false, &cells_);
+  book.Step(3, now_ns_, false, {}, &cells_);
   const IterationTimes times = book.Take();
   ASSERT_EQ(times.warm_up.size(), 1u);
   EXPECT_EQ(times.warm_up[0].busy_ns, 10);
@@ -74,6 +74,35 @@ TEST_F(IterationBookTest, AnIterationIsMadeOfWhatItSpentTimeIn) {
   EXPECT_EQ(times.in_steady[1].wall_ns, 30);
   EXPECT_EQ(times.in_steady[2].wall_ns, 10);
   EXPECT_EQ(times.in_steady[0].wall_ns, 0);
+}
+
+TEST_F(IterationBookTest, AGapThatIsOpenAtItsEndGetsItsCauseWhenItIsOver) {
+  IterationBook book(kSpan, 4);
+  book.Begin(now_ns_, false, &cells_);
+  Spend(1, 20);
+  book.Step(1, now_ns_, false, {}, &cells_);
+  QueuedPart part;
+  constexpr auto kFrom = static_cast<size_t>(IdleCause::kUnknown);
+  part.queued_ns[kFrom] = 5;
+  part.open_ns[kFrom] = 3;
+  part.open = true;
+  Spend(1, 40);
+  book.Step(2, now_ns_, false, part, &cells_);
+  Spend(1, 40);
+  book.Step(3, now_ns_, false, part, &cells_);
+  book.EndGap(IdleCause::kEventWait);
+  Spend(1, 40);
+  book.Step(4, now_ns_, false, part, &cells_);
+  book.EndGap(IdleCause::kUnknown);
+  book.EndGap(IdleCause::kQueued);  // of none of these
+  const IterationTimes times = book.Take();
+  ASSERT_EQ(times.details.size(), 3u);
+  for (const IterationDetail& detail : times.details) {
+    const bool over = detail.index < 2;
+    EXPECT_EQ(detail.idle_ns[kFrom], over ? 12 : 15) << detail.index;
+    EXPECT_EQ(detail.idle_ns[static_cast<size_t>(IdleCause::kQueued)], 5);
+    EXPECT_EQ(detail.idle_ns[static_cast<size_t>(IdleCause::kEventWait)], over ? 3 : 0);
+  }
 }
 
 TEST_F(IterationBookTest, APartKnowsOnlyTheCellsThatItBookedTo) {
