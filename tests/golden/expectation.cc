@@ -89,6 +89,9 @@ Values RowValues(const ReportOperation& row) {
                    {"sm_filled", row.sm_filled_ns},
                    {"count", static_cast<int64_t>(row.count)},
                    {"inclusive_wall", row.inclusive_wall_ns},
+                   {"launches", static_cast<int64_t>(row.launches.count)},
+                   {"launch_lead", row.launches.lead_median_ns.value_or(0)},
+                   {"queue_depth", row.launches.depth_p95.value_or(0)},
                    {"inherited", row.inherited ? 1 : 0},
                    {"busy_bound", row.gpu_busy_is_upper_bound ? 1 : 0},
                    {"caused_bound", row.gpu_caused_is_upper_bound ? 1 : 0},
@@ -165,6 +168,11 @@ Values IterationValues(const Report& report) {
                    {"median", found->median_ns},
                    {"p95", found->p95_ns},
                    {"gpu_busy", found->gpu_busy_ns}};
+  for (const auto& [cause, idle_ns] : found->series.idle_ns) {
+    for (size_t i = 0; i < idle_ns.size(); ++i) {
+      values[cause + ":" + std::to_string(i + 1)] = idle_ns[i];
+    }
+  }
   if (!found->slowest.empty()) {
     values["slowest"] = static_cast<int64_t>(found->slowest.front().number);
     values["slowest_ns"] = found->slowest.front().ns;
@@ -179,6 +187,10 @@ Values ProcessValues(const ReportProcess& process) {
                    {"gpu_sum", process.gpu_sum_ns},
                    {"unknown", process.unknown_ns},
                    {"lanes", static_cast<int64_t>(process.lanes.size())},
+                   {"queued_gaps", static_cast<int64_t>(process.queued_gaps.count)},
+                   {"queued_gaps_mean", process.queued_gaps.mean_ns},
+                   {"event_wait_gaps", static_cast<int64_t>(process.event_wait_gaps.count)},
+                   {"event_wait_gaps_mean", process.event_wait_gaps.mean_ns},
                    {"busy_bound", process.gpu_busy_is_upper_bound ? 1 : 0}};
   for (const ReportWait& wait : process.waits) {
     std::string pids;

@@ -19,8 +19,11 @@
 //     expect ranks                      PID on ORDINAL: time=10 peer_wait=6 late_in:update,python=4
 //     expect operations on devices      OPERATION on DEVICE: wall=10 busy=5 idle=5
 //   values, on the line itself:
-//     expect process [of PID] span=100  also gpu_busy, gpu_wait, gpu_sum, unknown, waits:PID
-//     expect iterations count=3         also warm_up, start_up, total, mean, median, p95, ...
+//     expect process [of PID] span=100  also gpu_busy, gpu_wait, gpu_sum, unknown, waits:PID,
+//                                       queued_gaps, queued_gaps_mean, event_wait_gaps, ...
+//     expect iterations count=3         also warm_up, start_up, total, mean, median, p95, ...;
+//                                       queued:2=7: idle time of a cause in the second after
+//                                       warm-up
 //     expect run wall=100               also devices_used, headline, gpu_busy_percent
 //     expect ledger COUNTER=1
 //   words, on the line itself:

@@ -94,6 +94,13 @@ bool NamesBand(const std::string& key) {
   return false;
 }
 
+// CAUSE:NUMBER of an iteration after warm-up
+bool NamesIteration(const std::string& key) {
+  const size_t colon = key.find(':');
+  return colon != std::string::npos && IsCause(key.substr(0, colon)) &&
+         key.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+}
+
 }  // namespace
 
 bool IsKey(const std::string& of_any, const std::string& key) {
@@ -103,6 +110,7 @@ bool IsKey(const std::string& of_any, const std::string& key) {
   if (IsFixedKey(section, key)) return true;
   if (section == "rows") return IsTransition(key);
   if (section == "process") return NamesProcess(key);
+  if (section == "iterations") return NamesIteration(key);
   if (section == "devices") return NamesBand(key);
   if (section == "ranks") return key.starts_with("late_in:") && IsActivity(key.substr(8));
   return section == "kernels" && key.find(',') != std::string::npos;  // NODE,OPERATION

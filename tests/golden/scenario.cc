@@ -10,6 +10,7 @@
 #include "analysis/reader/wait_channels.h"
 #include "analysis/trace/label_roles.h"
 #include "proto/scope_domains.h"
+#include "proto/sync_types.h"
 
 namespace gpubound::golden {
 namespace {
@@ -140,6 +141,7 @@ class Parser {
     if (w[0] == "call" && w.size() >= 5) return Call(w);
     if (w[0] == "overhead" && w.size() == 5) return OverheadLine(w);
     if (w[0][0] == '@' && w.size() >= 3) return Event(w);
+    if ((w[0] == "stream-wait" || w[0] == "event-recorded") && w.size() >= 4) return SyncLine(w);
     if (w[0] == "repeat" && w.size() >= 6) return Repeated(w);
     return WorkLine(w);
   }
@@ -337,6 +339,35 @@ class Parser {
     return true;
   }
 
+  // That of option stream, else the one that the device has at first.
+  StreamId StreamOf(const std::vector<std::string>& w) {
+    const auto device = static_cast<uint32_t>(Option(w, "device", 1));
+    const auto number = static_cast<uint32_t>(Option(w, "stream", 0));
+    if (number == 0) return static_cast<StreamId>(device);
+    const Stream wanted = {static_cast<DeviceId>(device), device, number};
+    for (size_t id = 1; id < process_.streams.size(); ++id) {
+      const Stream& stream = process_.streams[id];
+      if (stream.context == wanted.context && stream.stream == number) {
+        return static_cast<StreamId>(id);
+      }
+    }
+    process_.streams.push_back(wanted);
+    return static_cast<StreamId>(process_.streams.size() - 1);
+  }
+
+  bool SyncLine(const std::vector<std::string>& w) {
+    const Stream stream = process_.streams[Raw(StreamOf(w))];
+    Sync& sync = process_.syncs.emplace_back();
+    sync.start_ns = std::stoll(w[1]);
+    sync.end_ns = std::stoll(w[2]);
+    sync.event = std::stoull(w[3]);
+    sync.correlation = CorrelationOf(w);
+    sync.type = w[0] == "stream-wait" ? kSyncEventByStream : kSyncEventRecorded;
+    sync.context = stream.context;
+    sync.stream = stream.stream;
+    return true;
+  }
+
   bool GraphNodeLine(const std::vector<std::string>& w) {
     static const std::map<std::string, uint32_t> types = {
         {"kernel", 0}, {"copy", 1}, {"set", 2}, {"host", 3}};
@@ -373,13 +404,15 @@ class Parser {
     record.correlation = CorrelationOf(w);
     record.graph = static_cast<uint32_t>(Option(w, "id", 0));
     record.work = static_cast<WorkId>(process_.works.size() - 1);
-    record.stream = static_cast<StreamId>(Option(w, "device", 1));
+    record.stream = StreamOf(w);
     process_.device_work.push_back(record);
     return true;
   }
 
   void Sort() {
     std::stable_sort(process_.device_work.begin(), process_.device_work.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    std::stable_sort(process_.syncs.begin(), process_.syncs.end(),
                      [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     for (ThreadTrace& thread : process_.threads) {
       std::stable_sort(thread.calls.begin(), thread.calls.end(),

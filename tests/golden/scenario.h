@@ -21,6 +21,8 @@
 //                                    other-end: the second record of a copy between devices
 //   graph 10 20 WHAT #7 id=3         recorded as a whole; it runs
 //   graph-node 3 TYPE WHAT [OPERATION]  TYPE: kernel, copy, set, host; captured in OPERATION
+//   event-recorded 10 11 EVENT       in a stream: options as of work; correlation as of its call
+//   stream-wait 20 21 EVENT          that stream waits for the event
 //   unknown 10 20
 //   operations nvtx:DOMAIN           ReportOptions::operations
 //

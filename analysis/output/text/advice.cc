@@ -55,6 +55,11 @@ const char* RemedyOf(const std::string& cause) {
   if (cause == "sync") return "ask the GPU for results less often, or for several at once";
   if (cause == "copy") return "copy from pinned memory without waiting, or keep data on the GPU";
   if (cause == "waiting") return "make who is waited for faster, or work on something meanwhile";
+  if (cause == "queued") {
+    return "run fewer or fused kernels, or capture them as CUDA graphs; the CPU had launched this "
+           "work already";
+  }
+  if (cause == "event-wait") return "let streams wait for each other less often";
   if (cause == "compile") return "compile and capture once, before the loop, or cache it";
   if (cause == "checkpoint") return "write checkpoints in the background, or less often";
   return nullptr;
@@ -65,6 +70,8 @@ const char* SubjectOf(const std::string& cause) {
   if (cause == "sync") return "Waiting for results holds";
   if (cause == "copy") return "Copying data holds";
   if (cause == "waiting") return "Waiting for others holds";
+  if (cause == "queued") return "The time between queued kernels holds";
+  if (cause == "event-wait") return "Waiting for events of other streams holds";
   if (cause == "compile") return "Compilation and capture hold";
   return "Writing checkpoints holds";
 }
@@ -124,8 +131,8 @@ std::string OnLaunches(const Report& report, int64_t idle_ns, double share, bool
   if (long_ns >= kMostOfIdle * all_ns || launches < kManyLaunches || typical_ns > kLongLaunchNs) {
     return {};
   }
-  return std::string(RunsPython(process) ? "Python and the launch path hold"
-                                         : "The launch path holds") +
+  return std::string(BlamesPython(report, process) ? "Python and the launch path hold"
+                                                   : "The launch path holds") +
          " the GPU idle " + FormatShare(share) + " " + OfTheTime(report) +
          ": launch less often: larger batches, fused kernels, CUDA graphs or compilation.";
 }

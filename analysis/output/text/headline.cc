@@ -116,7 +116,7 @@ std::string IdleText(const Report& report) {
       awaited.share > 0.5 && waits_share >= second_share && (others_ns == 0 || waits_share > 0.5);
   const std::string what =
       waits ? "waiting for " + AwaitedText(awaited.pids.size(), first.cause == "simulation")
-            : CauseText(first.cause, RunsPython(*HeadlineProcess(report)));
+            : CauseText(first.cause, BlamesPython(report, *HeadlineProcess(report)));
   const double share = waits ? waits_share : first_share;
   if (share >= 0.9) return ": " + what;
   if (share > 0.5) return ": mostly " + what;

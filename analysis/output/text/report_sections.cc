@@ -22,6 +22,7 @@
 namespace gpubound {
 namespace {
 
+constexpr char kPythonPart[] = "layer python";
 constexpr double kWorthNaming = 0.01;  // of idle time, where sentences are short
 
 // Tables or the long report are asked for.
@@ -103,11 +104,25 @@ bool RunsPython(const ReportProcess& process) {
                      [](const ReportCell& cell) { return cell.layer == "python"; });
 }
 
+bool BlamesPython(const Report& report, const ReportProcess& process) {
+  constexpr double kHardlyShorter = 0.95;  // than the run is
+  if (!RunsPython(process)) return false;
+  if (!report.run.critical_path) return true;
+  const ReportCriticalPath& path = *report.run.critical_path;
+  return std::none_of(path.speedups.begin(), path.speedups.end(),
+                      [&path](const ReportSpeedup& speedup) {
+                        return speedup.part == kPythonPart &&
+                               ShareOf(speedup.wall_ns, path.wall_ns) > kHardlyShorter;
+                      });
+}
+
 std::string CauseText(const std::string& cause, bool python) {
   if (cause == "launch") return python ? "Python and launch path" : "launch path";
   if (cause == "copy") return "data copy";
   if (cause == "sync") return "sync round trip";
   if (cause == "waiting") return "waiting on others";
+  if (cause == "queued") return "between queued work";
+  if (cause == "event-wait") return "waiting for another stream";
   if (cause == "compile") return "compile or capture";
   if (cause == "unknown") return "nothing recorded";
   return cause;
@@ -236,6 +251,41 @@ std::string DeviceLine(const Report& report) {
   return line + ".";
 }
 
+namespace {
+
+// How many gaps of these causes there are, where they are worth naming.
+std::string QueuedText(const ReportProcess& process, const TextOptions& options) {
+  int64_t idle_ns = 0;
+  for (const ReportDeviceShare& share : process.device_shares) idle_ns += share.idle_ns;
+  std::string text;
+  const auto say = [&](const ReportQueuedGaps& gaps, const std::string& what) {
+    if (gaps.count == 0 || ShareOf(gaps.ns, idle_ns) < kWorthNaming) return;
+    text += " " + FormatCount(gaps.count) + (gaps.count == 1 ? " gap " : " gaps ") + what +
+            (gaps.count == 1 ? " takes " : " take ") + FormatTime(gaps.mean_ns, options.raw) +
+            (gaps.count == 1 ? "." : " each on average.");
+  };
+  say(process.queued_gaps, "between queued work");
+  say(process.event_wait_gaps, "before work that waits for another stream");
+  return text;
+}
+
+// How far launches run ahead.
+std::string LaunchText(const ReportProcess& process, const TextOptions& options) {
+  const ReportLaunches& launches = process.launches;
+  if (launches.count == 0) return {};
+  std::string text = " The GPU begins work " + FormatTime(*launches.lead_median_ns, options.raw) +
+                     " after its launch (median), with " +
+                     FormatCount(static_cast<uint64_t>(std::llround(*launches.depth_mean))) +
+                     " launches queued before it (mean)";
+  if (launches.shorter_kernels_share) {
+    text += "; " + FormatShare(*launches.shorter_kernels_share) +
+            " of the kernels are shorter than their launch call";
+  }
+  return text + ".";
+}
+
+}  // namespace
+
 std::string IdleSentence(const Report& report, const ReportProcess& process,
                          const TextOptions& options) {
   std::map<std::string, int64_t> sums;
@@ -260,11 +310,13 @@ std::string IdleSentence(const Report& report, const ReportProcess& process,
       others_ns += causes[i].second;
       continue;
     }
-    line += (i == 0 ? "" : ", ") + CauseText(causes[i].first, RunsPython(process)) + " " +
+    line += (i == 0 ? "" : ", ") + CauseText(causes[i].first, BlamesPython(report, process)) + " " +
             FormatShare(share);
   }
   if (others_ns > 0) line += ", others " + FormatShare(ShareOf(others_ns, idle_ns));
-  return Wrap(line + ".", options.width, 2);
+  line += "." + QueuedText(process, options);
+  if (IsAtLength(options)) line += LaunchText(process, options);
+  return Wrap(line, options.width, 2);
 }
 
 std::string IterationSentence(const ReportProcess& process, const TextOptions& options) {
@@ -361,9 +413,9 @@ std::string GapTable(const Report& report, const ReportProcess& process,
     };
     text += Wrap(FormatTime(gap.ns, options.raw) + " at " + FormatTime(gap.begin_ns, options.raw) +
                      (several ? " on " + DeviceName(gap.uuid, gap.ordinal) : "") +
-                     ", first of all " + CauseText(gap.cause, RunsPython(process)) + ": from " +
-                     side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) + " to " +
-                     side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
+                     ", first of all " + CauseText(gap.cause, BlamesPython(report, process)) +
+                     ": from " + side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) +
+                     " to " + side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
                  options.width, 2);
   }
   return text;

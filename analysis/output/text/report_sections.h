@@ -15,7 +15,11 @@ namespace gpubound {
 // Whether an interpreter of Python ran in |process|.
 bool RunsPython(const ReportProcess& process);
 
-// What a user calls the causes of analysis/trace/idle_cause.h; |python|: such an interpreter ran.
+// Whether sentences may name Python as what keeps a GPU waiting: an interpreter ran in |process|,
+// and the replay does not say that the run would be as long without its time.
+bool BlamesPython(const Report& report, const ReportProcess& process);
+
+// What a user calls the causes of analysis/trace/idle_cause.h; |python|: as BlamesPython() says.
 std::string CauseText(const std::string& cause, bool python);
 
 // What the GPU's work was, what the headline is about where that is not the whole span, and what a

@@ -115,6 +115,31 @@ TEST_F(AdviceTest, PythonIsNamedWhereItRan) {
   EXPECT_THAT(Advice(), ElementsAre(testing::StartsWith("Python and the launch path hold")));
 }
 
+TEST_F(AdviceTest, PythonIsNotNamedWhereTheRunWouldTakeAsLongWithoutIt) {
+  MakeIdle("launch", 0.5);
+  report_.processes[0].cells.push_back({"", "", "python", "idle", 1});
+  report_.run.critical_path = ReportCriticalPath{1000, {}, {{"layer python", 980}}};
+  EXPECT_THAT(Advice(), ElementsAre(testing::StartsWith("The launch path holds the GPU idle")));
+  report_.run.critical_path->speedups[0].wall_ns = 900;
+  EXPECT_THAT(Advice(), ElementsAre(testing::StartsWith("Python and the launch path hold")));
+}
+
+TEST_F(AdviceTest, BetweenQueuedKernelsOnlyFewerOfThemHelp) {
+  MakeIdle("queued", 0.5);
+  EXPECT_THAT(
+      Advice(),
+      ElementsAre("The time between queued kernels holds the GPU idle 50 % of the time: run "
+                  "fewer or fused kernels, or capture them as CUDA graphs; the CPU had "
+                  "launched this work already."));
+}
+
+TEST_F(AdviceTest, StreamsThatWaitForEachOtherAreNamed) {
+  MakeIdle("event-wait", 0.5);
+  EXPECT_THAT(Advice(),
+              ElementsAre("Waiting for events of other streams holds the GPU idle 50 % of "
+                          "the time: let streams wait for each other less often."));
+}
+
 TEST_F(AdviceTest, OnlyItsOwnPartOfTheIdleTimeIsSaidOfACause) {
   MakeIdle("sync", 0.6);
   row().device_idle = {{"sync", 60}, {"copy", 40}};

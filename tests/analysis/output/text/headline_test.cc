@@ -78,6 +78,20 @@ TEST_F(HeadlineTest, ACauseThatIsNotNearlyAllOfItIsMostlyIt) {
   EXPECT_TRUE(Text().ends_with("idle 35 %: mostly launch path")) << Text();
 }
 
+TEST_F(HeadlineTest, IdleTimeBetweenQueuedWorkIsNobodysElse) {
+  process().operations[0].device_idle = {{"queued", 214}, {"launch", 136}};
+  EXPECT_TRUE(Text().ends_with("idle 35 %: mostly between queued work")) << Text();
+}
+
+TEST_F(HeadlineTest, PythonIsNotNamedWhereTheRunWouldTakeAsLongWithoutIt) {
+  process().operations[0].device_idle = {{"launch", 350}};
+  process().cells.push_back({"", "act", "python", "idle", 1});
+  EXPECT_TRUE(Text().ends_with(": Python and launch path")) << Text();
+  report_.run.critical_path = ReportCriticalPath{1000, {}, {{"layer python", 980}}};
+  EXPECT_TRUE(Text().ends_with(": launch path")) << Text();
+  EXPECT_FALSE(Text().ends_with("Python and launch path")) << Text();
+}
+
 TEST_F(HeadlineTest, CountsTheWorkersThatItWaitsFor) {
   Wait({101}, "act", 100, "simulation");
   Wait({101, 102}, "act", 220, "simulation");

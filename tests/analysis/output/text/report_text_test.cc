@@ -331,6 +331,30 @@ TEST_F(ReportTextTest, SaysWhyTheGpuWasIdle) {
                                 "sync round trip\n  12 %."));
 }
 
+TEST_F(ReportTextTest, CountsGapsBetweenQueuedWork) {
+  ReportProcess& process = report_.processes[0];
+  process.operations[0].device_idle = {{"queued", 300}, {"event-wait", 60}, {"launch", 40}};
+  process.device_shares = {{"GPU-1", 0, "op", 1000, 600, 400, 0, {}}};
+  process.queued_gaps = {30, 300, 10};
+  process.event_wait_gaps = {1, 60, 60};
+  options_.width = 400;
+  EXPECT_THAT(Text(), HasSubstr("between queued work 75 %, waiting for another stream 15 %"));
+  EXPECT_THAT(Text(), HasSubstr(". 30 gaps between queued work take 10 ns each on average. 1 gap "
+                                "before work that waits for another stream takes 60 ns.\n"));
+}
+
+TEST_F(ReportTextTest, SaysAtLengthHowFarLaunchesRunAhead) {
+  ReportProcess& process = report_.processes[0];
+  process.operations[0].device_idle = {{"launch", 100}};
+  process.launches = {40, 1'300'000, 1'200'000, 2'000'000, 47.8, 48, 60, 0.25};
+  options_.width = 400;
+  EXPECT_THAT(Text(), Not(HasSubstr("after its launch")));
+  options_.full = true;
+  EXPECT_THAT(Text(), HasSubstr("The GPU begins work 1.20 ms after its launch (median), with 48 "
+                                "launches queued before it (mean); 25 % of the kernels are shorter "
+                                "than their launch call.\n"));
+}
+
 TEST_F(ReportTextTest, SaysWhatTheHeadlineIsAbout) {
   EXPECT_THAT(Text(), Not(HasSubstr("whole span")));
   report_.run.headline = "iterations";
