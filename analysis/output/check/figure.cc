@@ -59,7 +59,9 @@ std::vector<std::string> FieldsOf(Group group) {
     case Group::kProcess:
       return NamesIn(ProcessFigures(), false);
     case Group::kOperation:
-      return NamesIn(OperationFigures(), true);
+      names = NamesIn(LaunchFigures(), false);
+      for (const std::string& name : NamesIn(OperationFigures(), true)) names.push_back(name);
+      return names;
     case Group::kIteration:
       return NamesIn(IterationFigures(), true);
     case Group::kLedger:
@@ -129,6 +131,9 @@ std::optional<Figure> OfProcess(const ReportProcess& process, const FigureName& 
   if (GroupOf(name) == Group::kIteration) return OfIterations(process, name.field);
   for (const ReportOperation& row : process.operations) {
     if (row.operation != name.group) continue;
+    if (const LaunchFigure* of_launches = FindIn(LaunchFigures(), name.field)) {
+      return of_launches->get(row.launches);
+    }
     // What threads share is of all of them; the rest of such a row nobody measured.
     if (row.other_threads_only && name.field != kCausedField) return std::nullopt;
     if (name.field == kCountField) {
@@ -323,6 +328,10 @@ std::optional<FigureKind> KindOf(const FigureName& name) {
     case Group::kProcess:
       return FindIn(ProcessFigures(), name.field)->kind;
     case Group::kOperation:
+      if (const LaunchFigure* of_launches = FindIn(LaunchFigures(), name.field)) {
+        return of_launches->kind;
+      }
+      [[fallthrough]];
     case Group::kIteration:
       return name.field == kCountField ? FigureKind::kCount : FigureKind::kTime;
     case Group::kLedger:

@@ -176,6 +176,35 @@ constexpr std::array<OperationFigure, 16> kOperationFigures{{
     {"sm_filled", &ReportOperation::sm_filled_ns, Touch::kUnknown},
     {"inclusive_wall", &ReportOperation::inclusive_wall_ns, Touch::kNothing},
 }};
+
+template <typename Value>
+Figure IfKnown(FigureKind kind, const std::optional<Value>& value) {
+  return value ? Exact(kind, static_cast<double>(*value)) : NotKnown(kind);
+}
+
+constexpr std::array<LaunchFigure, 8> kLaunchFigures{{
+    {"launches", FigureKind::kCount,
+     [](const ReportLaunches& all) {
+       return Exact(FigureKind::kCount, static_cast<double>(all.count));
+     }},
+    {"launch_lead_mean", FigureKind::kTime,
+     [](const ReportLaunches& all) { return IfKnown(FigureKind::kTime, all.lead_mean_ns); }},
+    {"launch_lead_median", FigureKind::kTime,
+     [](const ReportLaunches& all) { return IfKnown(FigureKind::kTime, all.lead_median_ns); }},
+    {"launch_lead_p95", FigureKind::kTime,
+     [](const ReportLaunches& all) { return IfKnown(FigureKind::kTime, all.lead_p95_ns); }},
+    {"queue_depth_mean", FigureKind::kCount,
+     [](const ReportLaunches& all) { return IfKnown(FigureKind::kCount, all.depth_mean); }},
+    {"queue_depth_median", FigureKind::kCount,
+     [](const ReportLaunches& all) { return IfKnown(FigureKind::kCount, all.depth_median); }},
+    {"queue_depth_p95", FigureKind::kCount,
+     [](const ReportLaunches& all) { return IfKnown(FigureKind::kCount, all.depth_p95); }},
+    {"shorter_kernels", FigureKind::kShare,
+     [](const ReportLaunches& all) {
+       return IfKnown(FigureKind::kShare, all.shorter_kernels_share);
+     }},
+}};
+
 constexpr std::array<IterationFigure, 8> kIterationFigures{{
     {"median", &ReportIterations::median_ns},
     {"mean", &ReportIterations::mean_ns},
@@ -197,6 +226,7 @@ bool IsWithoutGpu(int64_t ReportOperation::*ns) {
 std::span<const RunFigure> RunFigures() { return kRunFigures; }
 std::span<const ProcessFigure> ProcessFigures() { return kProcessFigures; }
 std::span<const OperationFigure> OperationFigures() { return kOperationFigures; }
+std::span<const LaunchFigure> LaunchFigures() { return kLaunchFigures; }
 std::span<const IterationFigure> IterationFigures() { return kIterationFigures; }
 
 Figure Exact(FigureKind kind, double value, double whole) {

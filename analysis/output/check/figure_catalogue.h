@@ -40,6 +40,14 @@ std::span<const OperationFigure> OperationFigures();
 Figure OperationTime(const ReportProcess& process, const ReportOperation& row,
                      const OperationFigure& figure);
 
+// Of the launches of an operation.
+struct LaunchFigure {
+  const char* name;
+  FigureKind kind;
+  Figure (*get)(const ReportLaunches& launches);
+};
+std::span<const LaunchFigure> LaunchFigures();
+
 // A time of the iterations, of a process that has some.
 struct IterationFigure {
   const char* name;
