@@ -5,6 +5,7 @@ import bisect
 import collections
 import fractions
 
+import queued_model
 from foreign_model import LAYERS, is_copy_call
 
 NO_OPERATION = "(no operation)"
@@ -223,6 +224,21 @@ class Evaluation:
                 operation = self.owner(tid, self.operation(holding), call.start)[0]
             caused[operation].append((work.start, work.end))
         self.caused = {operation: union(intervals) for operation, intervals in caused.items()}
+
+    def queued_ns(self):
+        """Idle time of all devices before work that had been launched when the gap began, as
+        (gaps, ns)."""
+        calls = [(e.start, e.correlation) for events in self.threads.values() for e in events
+                 if e.call]
+        found = []
+        for device in {work.device for work in self.process.work}:
+            work = [(w.start, w.end, w.correlation, self.launch[id(w)] and self.launch[id(w)][1].end)
+                    for w in self.process.work if w.device == device]
+            found += queued_model.queued_gaps(work, calls, self.process.unknown)
+            found += queued_model.head(work, calls, self.begin, self.process.unknown)
+        found = [(max(begin, self.begin), min(end, self.end)) for begin, end in found]
+        lengths = [end - begin for begin, end in found if end > begin]
+        return len(lengths), sum(lengths)
 
     def smi_model(self):
         span = self.end - self.begin

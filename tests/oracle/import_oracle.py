@@ -70,6 +70,12 @@ def compare_process(right, reported, comparison):
     transitions = {(name, kind): count for name, row in rows.items()
                    for kind, count in row["transitions"].items()}
     comparison.same(f"{pid} transitions", transitions, dict(right.transitions))
+    kinds = [reported["queued_gaps"], reported["event_wait_gaps"]]
+    comparison.same(f"{pid} queued gaps", tuple(sum(kind[key] for kind in kinds)
+                                                for key in ("count", "ns")), right.queued_ns())
+    causes = [sum(row["device_idle"].get(cause, 0) for row in reported["operations"])
+              for cause in ("queued", "event-wait")]
+    comparison.same(f"{pid} queued time of rows", causes, [kind["ns"] for kind in kinds])
     comparison.same(f"{pid} smi_model", round(reported["smi_model"], 12),
                     round(right.smi_model(), 12))
 
