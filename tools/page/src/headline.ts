@@ -9,6 +9,8 @@ import {bounded, exactNs, formatShare, formatTime, share, upTo} from './format';
 const CAUSES: Record<string, string> = {
   'compile': 'compile or capture',
   'waiting': 'waiting on others',
+  'queued': 'between queued work',
+  'event-wait': 'waiting for another stream',
   'sync': 'sync round trip',
   'copy': 'data copy',
   'launch': 'launch path',
@@ -18,9 +20,15 @@ const CAUSES: Record<string, string> = {
 export const causeText = (cause: string, python = false): string =>
     cause === 'launch' && python ? 'Python and launch path' : CAUSES[cause] ?? cause;
 
-// Whether an interpreter of Python ran in |process|.
-export const runsPython = (report: Report, process: number): boolean =>
-    report.processes[process].cells.some((cell) => cell.layer === 'python');
+// Whether an interpreter of Python ran in |process|, and the replay does not say that the run would
+// be as long without its time.
+export function blamesPython(report: Report, process: number): boolean {
+  const hardlyShorter = 0.95;
+  if (!report.processes[process].cells.some((cell) => cell.layer === 'python')) return false;
+  const path = report.run.critical_path;
+  const python = path?.without.find(({part}) => part === 'layer python');
+  return !path || !python || share(python.wall_ns, path.wall_ns) <= hardlyShorter;
+}
 
 // Idle time of the devices of |process| by cause, longest first, over its whole span.
 export function idleCauses(report: Report, process: number): [string, number][] {
@@ -118,7 +126,7 @@ function idleMeter(data: PageData): HTMLElement {
   const idle = Math.max(0, 1 - data.report.run.gpu_busy_share - unknown);
   const causes = Object.entries(data.summary.idle_causes);
   const told = data.summary.told_process;
-  const python = told !== null && runsPython(data.report, told);
+  const python = told !== null && blamesPython(data.report, told);
   const total = data.summary.idle_ns;
   const parts = causes.map(
       ([cause, ns]) =>

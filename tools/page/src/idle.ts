@@ -4,7 +4,7 @@
 import {PageProcess, Report, ReportProcess, unknownNs} from './data';
 import {button, element, table, timeCell} from './dom';
 import {formatShare, formatTime, share, shortName} from './format';
-import {causeText, idleCauses, runsPython} from './headline';
+import {blamesPython, causeText, idleCauses} from './headline';
 import {Show} from './iterations';
 
 function noneIdle(process: ReportProcess): string {
@@ -24,7 +24,7 @@ export function causes(report: Report, process: number): HTMLElement {
   const rows = idleCauses(report, process);
   if (rows.length === 0)
     return element('p', {text: `No cause: ${noneIdle(report.processes[process])}`});
-  const python = runsPython(report, process);
+  const python = blamesPython(report, process);
   const total = rows.reduce((sum, [, ns]) => sum + ns, 0);
   const caption = sharesADevice(report, report.processes[process]) ?
       'Time without GPU work of its own, by cause' :
@@ -72,7 +72,7 @@ export function gaps(report: Report, index: number, page: PageProcess, show: Sho
           ]),
       timeCell(gap.ns, 'ns'),
       element('td', {text: `GPU ${gap.ordinal}`}),
-      element('td', {text: causeText(gap.cause, runsPython(report, index))}),
+      element('td', {text: causeText(gap.cause, blamesPython(report, index))}),
       element('td', {class: 'wide', text: at === until ? at : `${at} \u2192 ${until}`}),
       element('td', {
         class: 'wide',
