@@ -317,8 +317,6 @@ TEST_F(OracleTest, StreamsOfADeviceRunAtOnce) {
     overlapping += AnyStreamsOverlap(trace, false) ? 1 : 0;
     of_several_classes += AnyStreamsOverlap(trace, true) ? 1 : 0;
   });
-  std::printf("XX %llu %llu %llu\n", (unsigned long long)traces, (unsigned long long)overlapping,
-              (unsigned long long)of_several_classes);
   if (traces < 100) return;  // chosen by somebody who looks at one
   EXPECT_GE(3 * overlapping, traces);
   EXPECT_GE(3 * of_several_classes, traces);

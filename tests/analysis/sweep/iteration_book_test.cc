@@ -77,7 +77,7 @@ TEST_F(IterationBookTest, AnIterationIsMadeOfWhatItSpentTimeIn) {
 }
 
 TEST_F(IterationBookTest, AGapThatIsOpenAtItsEndGetsItsCauseWhenItIsOver) {
-  IterationBook book(kSpan, 4);
+  IterationBook book(kSpan, 4, false);
   book.Begin(now_ns_, false, &cells_);
   Spend(1, 20);
   book.Step(1, now_ns_, false, {}, &cells_);
