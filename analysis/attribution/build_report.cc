@@ -232,7 +232,8 @@ void NoteSums(const Run& run, const Interval& span, Ledger* ledger, Report* repo
   report->notes.push_back(
       "The first " + FormatTime(summed.length()) +
       " of the run are kept as sums: totals are whole, but there are no corrected values, no "
-      "GPU-limited share, nothing on what awaited processes did and no split of communication; "
+      "GPU-limited share, nothing on what awaited processes did, no split of communication and no "
+      "window from the first to the last GPU work; "
       "queries, exports and the timeline show the detail that is left.");
 }
 

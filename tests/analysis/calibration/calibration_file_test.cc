@@ -246,7 +246,7 @@ TEST_F(CalibrationFile, OfTheRunServesThoseOfItsProcessesThatItIsOf) {
   ASSERT_TRUE(WriteCalibration(folder_.File(kCalibrationFile), Sample()).ok());
   const Result<Calibration> found = CalibrationOf(run, cache_);
   ASSERT_TRUE(found.ok()) << found.error().ToString();
-  EXPECT_THAT(ModelOf(*found).WhyNotOf(run.processes[0]), HasSubstr("has another"));
+  EXPECT_THAT(ModelOf(*found).WhyNotOf(run.processes[0]), HasSubstr("recorded on the CPU another"));
   EXPECT_EQ(ModelOf(*found).WhyNotOf(run.processes[1]), "");
 }
 
@@ -261,7 +261,7 @@ TEST_F(CalibrationFile, IsNotThereForAnImportedRun) {
 TEST_F(CalibrationFile, IsMissingWithAReasonWhereNothingWasMeasured) {
   const Result<Calibration> found = Find(Sample().machine);
   ASSERT_FALSE(found.ok());
-  EXPECT_THAT(found.error().found, HasSubstr("none that was measured on this machine"));
+  EXPECT_THAT(found.error().found, HasSubstr("not measured yet on this machine"));
 }
 
 TEST(MachineKeyTest, JoinsTheProcessesOfOneHost) {

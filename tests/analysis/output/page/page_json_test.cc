@@ -221,7 +221,8 @@ TEST_F(PageJsonTest, TheRunIsSummedUpInTheWordsOfTheTextReport) {
   const Result<Report> report = BuildReport(run_);
   const Json summary = Parsed()["summary"];
   EXPECT_EQ(summary["headline"], HeadlineText(*report));
-  EXPECT_EQ(summary["scope"], "GPU: compute >= 20 %.");
+  EXPECT_EQ(summary["scope"],
+            "GPU: compute >= 20 %; from the first to the last GPU work, 200 ns, busy 100 %.");
   EXPECT_EQ(summary["main_process"], 0);
   EXPECT_EQ(summary["told_process"], 0);
   EXPECT_EQ(summary["own_share"], nullptr);

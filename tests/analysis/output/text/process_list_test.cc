@@ -87,6 +87,7 @@ TEST(ProcessListTest, RanksOfSeveralHostsAreToldApart) {
 
 TEST(ProcessListTest, AProcessThatWasKilledIsMarked) {
   Report report;
+  report.run.devices_used = 1;
   report.processes.resize(2);
   EXPECT_THAT(ProcessList(report, {}, false), Not(HasSubstr("span end")));
   report.processes[1].pid = 7;
@@ -105,6 +106,7 @@ TEST(ProcessListTest, AFoldedLineSaysHowManyWereKilled) {
 
 TEST(ProcessListTest, WhatAFoldedListMeansFitsTheWidth) {
   Report report;
+  report.run.devices_used = 1;
   report.processes.resize(9);
   TextOptions options;
   options.width = 60;

@@ -257,7 +257,7 @@ TEST_F(ReportLinesTest, WhatUnknownTimeMayAddToIsALowerBound) {
 TEST_F(ReportLinesTest, TheWholeSpanHasABoundOfItsOwn) {
   report_.run.headline = "iterations";
   report_.run.headline_ns = 500'000'000;
-  process().iterations.emplace();
+  process().iterations.emplace().warm_up = 1;
   report_.run.whole_unknown.share = 0.25;
   EXPECT_THAT(Text(), HasSubstr("\nGPU: in the iterations after warm-up, 500 ms; in the whole span "
                                 "unknown 25 %.\n"));
@@ -276,6 +276,7 @@ TEST_F(ReportLinesTest, IterationsThatAreNotOfTheMainProcessSayWhoseTheyAre) {
   ReportProcess other = process();
   other.pid = 77;
   other.iterations.emplace().count = 3;
+  other.iterations->warm_up = 1;
   report_.processes.push_back(std::move(other));
   EXPECT_THAT(Text(), HasSubstr("in the iterations of pid 77 after warm-up, 500 ms; "));
 }

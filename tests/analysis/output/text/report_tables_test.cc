@@ -19,6 +19,7 @@ class ReportTablesTest : public testing::Test {
  protected:
   ReportTablesTest() {
     report_.run.root = 100;
+    report_.run.devices_used = 1;
     ReportProcess& process = report_.processes.emplace_back();
     process.pid = 100;
     process.span_ns = 1'000'000'000;
