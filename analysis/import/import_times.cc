@@ -89,7 +89,6 @@ ForeignTimes::Extent ForeignTimes::Grow(size_t from, int64_t least_ns, double ti
   size_t first = from;
   size_t last = from;
   *inside = clusters_[from].events;
-  Extent extent;
   while (true) {
     const int64_t begin_ns = clusters_[first].begin_ns;
     const int64_t end_ns = clusters_[last].end_ns;
