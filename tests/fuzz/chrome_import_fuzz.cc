@@ -83,7 +83,8 @@ void CheckThreads(ForeignTrace* trace) {
     EventCheck check;
     ThreadNesting nesting([&check](const NestedEvent& event) { check.See(event); }, &next_range);
     for (; more.ok() && *more && interval.thread == thread; more = trace->cpu.Next(&interval)) {
-      Require(interval.start_ns >= trace->first_ns && interval.end_ns <= trace->last_ns);
+      if (!trace->HasTime(interval)) continue;  // as the importer does
+      Require(trace->IsInside(interval.start_ns, interval.end_ns));
       Require(Raw(interval.label) < trace->names.labels().size());
       nesting.Add(interval);
     }
