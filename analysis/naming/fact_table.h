@@ -40,6 +40,8 @@ constexpr bool IsModuleCall(Fact fact) { return fact == Fact::kCallOff || fact =
 constexpr bool IsJitted(Fact fact) {
   return fact == Fact::kJitted || fact == Fact::kJittedTraining;
 }
+// Decides what came before it, or is decided by what comes after.
+constexpr bool IsDecisive(Fact fact) { return fact >= Fact::kCallOff && fact <= Fact::kOptimizer; }
 constexpr bool IsFrameworkCall(Fact fact) { return fact >= Fact::kFrameworkCall; }
 constexpr bool IsOperation(Fact fact) {
   return fact >= Fact::kEnvironment && fact <= Fact::kOperation && fact != Fact::kWait;

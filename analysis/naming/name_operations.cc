@@ -41,6 +41,12 @@ void TakeEvents(const EventSource& source, uint32_t index, ThreadTrace* thread) 
   thread->resets = std::move(resets);
 }
 
+void TakeEvents(const EventSource& source, ProcessTrace* process) {
+  for (uint32_t thread = 0; thread < process->threads.size(); ++thread) {
+    TakeEvents(source, thread, &process->threads[thread]);
+  }
+}
+
 }  // namespace
 
 void NameOperations(ProcessTrace* process) {
@@ -62,17 +68,13 @@ void NameOperations(ProcessTrace* process) {
     process->source = std::move(named);
     return;
   }
-  for (uint32_t thread = 0; thread < process->threads.size(); ++thread) {
-    TakeEvents(*named, thread, &process->threads[thread]);
-  }
+  TakeEvents(*named, process);
 }
 
 bool HoldNamedEvents(ProcessTrace* process) {
   const auto named = std::dynamic_pointer_cast<const NamedSource>(process->source);
   if (named == nullptr) return false;
-  for (uint32_t thread = 0; thread < process->threads.size(); ++thread) {
-    TakeEvents(*named, thread, &process->threads[thread]);
-  }
+  TakeEvents(*named, process);
   return true;
 }
 

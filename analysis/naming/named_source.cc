@@ -21,7 +21,7 @@ class EditedCursor : public ThreadCursor {
         return true;
       }
       Merge(batch);
-      if (!batch->events.empty() || batch->resync) return true;
+      if (!batch->events.empty()) return true;  // nothing is dropped right after a gap
     }
     return false;
   }

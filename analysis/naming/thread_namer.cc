@@ -9,7 +9,7 @@
 namespace gpubound {
 namespace {
 
-// Calls without any other fact behind them, as of a process that does nothing but answer for a
+// Calls without any other fact after them, as of a process that does nothing but answer for a
 // policy, are decided when there are so many.
 constexpr size_t kMostPieces = 4096;
 
@@ -51,7 +51,7 @@ void ThreadNamer::Begin(const ThreadEvent& event) {
     for (OpenScope& scope : open_) scope.has_operation |= scope.fact < Fact::kEnvironment;
     ++open_operations_;
   }
-  if (fact >= Fact::kCallOff && fact <= Fact::kOptimizer) ++open_facts_;
+  if (IsDecisive(fact)) ++open_facts_;
   if (fact == Fact::kStage || (IsOperation(fact) && outermost)) input_.reset();
   open_.push_back({event.label, fact, {next_, event.time_ns}, false});
 }
@@ -74,7 +74,7 @@ void ThreadNamer::End(const ThreadEvent& event) {
   }
   open_.erase(open_.begin() + static_cast<ptrdiff_t>(place - 1));
   if (IsOperation(scope.fact)) --open_operations_;
-  if (scope.fact >= Fact::kCallOff && scope.fact <= Fact::kOptimizer) --open_facts_;
+  if (IsDecisive(scope.fact)) --open_facts_;
   if (acting_ && open_.size() < acting_->depth) EndActing();
   if (learning_ && open_.size() < learning_->depth) EndLearning();
   if (collected_ && open_.size() < collected_->depth) {  // with what the rollout was a part of
@@ -136,7 +136,7 @@ void ThreadNamer::EndScope(const OpenScope& scope, Place end) {
 void ThreadNamer::AddCall(const OpenScope& call, Place end) {
   if (pieces_.size() >= kMostPieces) Decide(Fact::kNone);
   const bool apart = std::exchange(apart_, false);
-  // Behind another piece it is taken for a part of that one.
+  // After another piece it is taken for a part of that one.
   const bool has_input = input_ && input_->depth == open_.size() && (pieces_.empty() || apart);
   Piece piece{has_input ? input_->begin : call.begin,
               call.begin,
@@ -231,7 +231,7 @@ void ThreadNamer::Decide(Fact next) {
       }
       ++last;
     }
-    // What is computed to be handed over, behind what was handed over, is no part of a loss.
+    // What is computed to be handed over, after what was handed over, is no part of a loss.
     if (!to_the_end || !first.goes_on || !first.handed_over) {
       Insert(name, name == facts_.inference() ? first.input : first.begin,
              to_the_end ? pieces_[last].end : pieces_[last].end_at_store);
@@ -309,7 +309,7 @@ void ThreadNamer::Resync(std::span<const LabelId> open) {
     // Of a call that was open no more is known: it is no piece.
     open_.push_back({label, fact, {next_, now_ns_}, true});
     if (IsOperation(fact)) ++open_operations_;
-    if (fact >= Fact::kCallOff && fact <= Fact::kOptimizer) ++open_facts_;
+    if (IsDecisive(fact)) ++open_facts_;
   }
 }
 

@@ -18,7 +18,7 @@
 //
 // `rollout` begins with the first such question to the policy and ends with the last environment
 // step; `update` begins there. A thread that asks a policy and steps an environment in turns, with
-// no operation open around it, is in `rollout` though it never learns. Behind a `rollout` of a
+// no operation open around it, is in `rollout` though it never learns. After a `rollout` of a
 // framework that has no name for the update, what is learned with no operation around it is one.
 //
 // What it decides is edits of the thread's events: scopes that are to be inserted, events of stages
@@ -71,7 +71,7 @@ class ThreadNamer {
     Place begin;
     bool has_operation = false;  // something inside it is an operation by itself
   };
-  // A call whose name is to be decided, with the framework's calls behind it.
+  // A call whose name is to be decided, with the framework's calls after it.
   struct Piece {
     Place input;  // where its input was made; its begin where that is not known
     Place begin;
@@ -129,8 +129,8 @@ class ThreadNamer {
   size_t open_operations_ = 0;      // of them: operations of any kind, stages included
   std::vector<Piece> pieces_;       // not decided yet
   std::optional<Stretch> input_;    // made since the last call of another kind
-  std::vector<Stretch> transfers_;  // behind a store, since the last piece
-  bool apart_ = false;              // an operation or a wait lies behind the last piece
+  std::vector<Stretch> transfers_;  // after a store, since the last piece
+  bool apart_ = false;              // an operation or a wait lies after the last piece
   bool crossed_ = false;            // a scope around the pieces has ended since
   bool has_gradients_ = false;      // the thread computed some
   bool elsewhere_ = false;          // ... or another one of the process, once that is known

@@ -30,7 +30,7 @@ def wrap_module_call(original: Any, hook: Dict[str, Any]) -> Any:
         pair = (_core.annotation_label(MODULE, name), _core.annotation_label(MODULE_WITH_GRADIENTS, name))
         return labels.setdefault(kind, pair)
 
-    def told(kind: type) -> Tuple[int, int]:
+    def labels_or_none(kind: type) -> Tuple[int, int]:
         return _failures.attempt((0, 0), "calls of a module are not recorded", labels_of, kind)
-    helper = (labels, getattr(sys.modules[module], name), told)
+    helper = (labels, getattr(sys.modules[module], name), labels_or_none)
     return _core.watch(original, 0, binds_to_instances(original), _roles.TELLS, helper)
