@@ -24,7 +24,7 @@ constexpr std::string_view kOwnRanges[] = {
 constexpr std::string_view kModule = "nn.Module: ";
 constexpr std::string_view kBackwardNode = "autograd::engine::evaluate_function: ";
 
-// What emit_nvtx() writes behind a name, each with a value.
+// What emit_nvtx() appends to a name, each with a value.
 constexpr std::string_view kIds[] = {
     ", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = ", ", stashed seq = ",
 };

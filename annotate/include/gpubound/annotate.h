@@ -100,7 +100,7 @@ GPUBOUND_SLOW_PATH_ void gpubound_end_elsewhere_(void) GPUBOUND_NOEXCEPT_ {
   }
 }
 /* What is another number on every thread of the process; volatile, since a coroutine may be on
- * another one behind a co_await. */
+ * another one after a co_await. */
 GPUBOUND_INLINE_ uintptr_t gpubound_this_thread_(void) GPUBOUND_NOEXCEPT_ {
   uintptr_t self = 0;
 #if defined(__x86_64__) && defined(__LP64__)

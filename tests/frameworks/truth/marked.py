@@ -4,7 +4,7 @@
 A mark is a line `CLOCK WHERE TEXT`; TEXT is a line of the program without its indentation, which must be there once,
 or with a `*` behind WHERE at least once. WHERE says what to write around it:
 
-    [    the clock starts before the line          ]    the clock stops behind the line
+    [    the clock starts before the line          ]    the clock stops after the line
     []   both                                      ]<   the clock stops before the line
     >    the stage CLOCK begins before the line
 

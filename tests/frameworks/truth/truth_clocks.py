@@ -42,7 +42,7 @@ def begin(name):
 
 
 def end(name):
-    """Stops a clock; one that does not run, as behind a branch that was not taken, stays as it is."""
+    """Stops a clock; one that does not run, as after a branch that was not taken, stays as it is."""
     now = _now()
     since = _open.pop(name, None)
     if since is not None:

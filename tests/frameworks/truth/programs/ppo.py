@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proximal policy optimization as single-file scripts write it: a vector environment, one method that gives action,
 log-prob, entropy and value (without gradients in the rollout, with them for each minibatch), and a value asked for
-once more behind the last environment step."""
+once more after the last environment step."""
 import sys
 
 import gymnasium
