@@ -190,7 +190,8 @@ void Collector::OnStep(ThreadBuffer* buffer, uint64_t number, uint64_t ticks) no
   ThreadBuffer* nobody = nullptr;
   stepping_.compare_exchange_strong(nobody, buffer, std::memory_order_relaxed);
   if (window_ != nullptr) {
-    if (window_->OnStep(number, now_ns)) pool_->Wake();  // its begin or its end is to be noted
+    if (window_->OnStep(number, now_ns, ticks))
+      pool_->Wake();  // its begin or its end is to be noted
     const LabelId phase = window_->TakePhase();
     if (phase != LabelId{}) buffer->Emit(SlotKind::kPhase, phase, ticks);
   }

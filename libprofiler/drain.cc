@@ -64,6 +64,7 @@ Drain::Drain(RecordingContext* context, TraceWriter* writer, Clock* clock,
   live_.reserve(pages);
   before_.reserve(pages);
   SampleClocks(/*force=*/true);
+  writer_->ConvertTicksBy(&ticks_track_.conversion());
 }
 
 void Drain::SetDeliveredUntil(int64_t until_ns) {

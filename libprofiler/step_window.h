@@ -7,6 +7,10 @@
 //
 //   HOST.steps:   int64 begin_ns | int64 end_ns        CLOCK_MONOTONIC; 0: not yet
 //
+// Iterations are stamped with ticks, and those are converted to that clock with an error that may be
+// larger than an iteration's first call is long. So a process whose own iteration began or ended the
+// window keeps the ticks of it: in its trace the window begins and ends right behind that iteration.
+//
 // Any thread; no lock, and no system call once it is made.
 #ifndef GPUBOUND_LIBPROFILER_STEP_WINDOW_H_
 #define GPUBOUND_LIBPROFILER_STEP_WINDOW_H_
@@ -15,6 +19,7 @@
 #include <cstdint>
 #include <string>
 
+#include "proto/clock_conversion.h"
 #include "proto/event_model.h"
 #include "proto/step_range.h"
 
@@ -35,10 +40,13 @@ class StepWindow {
   // 0: not yet, or it begins with the run.
   int64_t begin_ns() const noexcept;
   int64_t end_ns() const noexcept;  // 0: not yet
+  // The same as they are on the timeline of this process's events, which |ticks| converts.
+  int64_t BeginOn(const ClockConversion& ticks) const noexcept;
+  int64_t EndOn(const ClockConversion& ticks) const noexcept;
 
-  // Iteration |number| ended at |now_ns|. True where this begins the window or ends
-  // it. Numbers below 0, cast as gpubound_api::step has them, come before all others.
-  bool OnStep(uint64_t number, int64_t now_ns) noexcept;
+  // Iteration |number| ended at |now_ns|, and is stamped with |ticks|. True where this begins the
+  // window or ends it. Numbers below 0, cast as gpubound_api::step has them, come before all others.
+  bool OnStep(uint64_t number, int64_t now_ns, uint64_t ticks) noexcept;
 
   // A phase of this process began. What was recorded of it may be let go before the window begins.
   void NotePhase(LabelId phase) noexcept {
@@ -58,6 +66,9 @@ class StepWindow {
   const StepRange steps_;
   Shared* shared_;
   Shared own_ = {};
+  // Of the iteration of this process that set the shared time. 0: another process did, or nobody.
+  std::atomic<uint64_t> begin_ticks_{0};
+  std::atomic<uint64_t> end_ticks_{0};
   std::atomic<uint32_t> phase_{0};
 };
 

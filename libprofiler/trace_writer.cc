@@ -110,8 +110,8 @@ void TraceWriter::PutWindow() {
   const StepRange& steps = window_->steps();
   const std::string end = steps.end == UINT64_MAX ? "" : std::to_string(steps.end);
   sink_.PutMeta("steps", std::to_string(steps.begin) + ":" + end);
-  if (window_->begin_ns() != 0) sink_.PutMeta("steps_begin_ns", window_->begin_ns());
-  if (window_->over()) sink_.PutMeta("steps_end_ns", window_->end_ns());
+  if (window_->begin_ns() != 0) sink_.PutMeta("steps_begin_ns", window_->BeginOn(*ticks_));
+  if (window_->over()) sink_.PutMeta("steps_end_ns", window_->EndOn(*ticks_));
 }
 
 bool TraceWriter::CollectRows() {

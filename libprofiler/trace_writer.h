@@ -49,6 +49,9 @@ class TraceWriter {
   // Opens the first segment. False: nothing can be written.
   bool Open();
 
+  // How the ticks of thread events are converted, from now on. Outlives the writer.
+  void ConvertTicksBy(const ClockConversion* ticks) { ticks_ = ticks; }
+
   // Looks for rows that are new since the last transaction; true when there are any. Take pages
   // before calling this, so that every id in them has its row.
   bool CollectRows();
@@ -95,6 +98,8 @@ class TraceWriter {
   const uint64_t segment_bytes_;
   const Tables tables_;
   const StepWindow* const window_;
+  const ClockConversion no_conversion_;
+  const ClockConversion* ticks_ = &no_conversion_;
   bool seals_ = false;  // with this transaction
   bool holds_back_;     // until the window begins
   HeldChunks held_;

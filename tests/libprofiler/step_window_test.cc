@@ -38,41 +38,41 @@ class StepWindowTest : public testing::Test {
 TEST_F(StepWindowTest, BeginsBehindTheIterationBeforeTheFirst) {
   StepWindow window({10, 12}, path());
   EXPECT_TRUE(window.pending());
-  EXPECT_FALSE(window.OnStep(8, 800));
+  EXPECT_FALSE(window.OnStep(8, 800, 0));
   EXPECT_TRUE(window.pending());
-  EXPECT_TRUE(window.OnStep(9, 900));
+  EXPECT_TRUE(window.OnStep(9, 900, 0));
   EXPECT_FALSE(window.pending());
   EXPECT_EQ(window.begin_ns(), 900);
-  EXPECT_FALSE(window.OnStep(10, 1000));
+  EXPECT_FALSE(window.OnStep(10, 1000, 0));
   EXPECT_EQ(window.begin_ns(), 900);
-  EXPECT_TRUE(window.OnStep(11, 1100)) << "number 12 begins";
+  EXPECT_TRUE(window.OnStep(11, 1100, 0)) << "number 12 begins";
   EXPECT_EQ(window.end_ns(), 1100);
-  EXPECT_FALSE(window.OnStep(12, 1200)) << "it is over once";
+  EXPECT_FALSE(window.OnStep(12, 1200, 0)) << "it is over once";
   EXPECT_EQ(window.end_ns(), 1100);
 }
 
 TEST_F(StepWindowTest, OneThatBeginsWithTheRunIsNeverPending) {
   StepWindow window({0, 1}, path());
   EXPECT_FALSE(window.pending());
-  EXPECT_TRUE(window.OnStep(0, 100));
+  EXPECT_TRUE(window.OnStep(0, 100, 0));
   EXPECT_TRUE(window.over());
 }
 
 TEST_F(StepWindowTest, ProgramsMayLeaveNumbersOut) {
   StepWindow window({10, 20}, path());
-  EXPECT_TRUE(window.OnStep(14, 100));
+  EXPECT_TRUE(window.OnStep(14, 100, 0));
   EXPECT_EQ(window.begin_ns(), 100);
-  EXPECT_TRUE(window.OnStep(25, 200));
+  EXPECT_TRUE(window.OnStep(25, 200, 0));
   EXPECT_EQ(window.end_ns(), 200);
 }
 
 TEST_F(StepWindowTest, NumbersBelowZeroComeBeforeAllOthers) {
   StepWindow window({1, 2}, path());
   for (int64_t number = -3; number < 0; ++number) {
-    EXPECT_FALSE(window.OnStep(static_cast<uint64_t>(number), 100));
+    EXPECT_FALSE(window.OnStep(static_cast<uint64_t>(number), 100, 0));
   }
   EXPECT_TRUE(window.pending());
-  EXPECT_TRUE(window.OnStep(0, 200));
+  EXPECT_TRUE(window.OnStep(0, 200, 0));
   EXPECT_EQ(window.begin_ns(), 200);
 }
 
@@ -81,7 +81,7 @@ TEST_F(StepWindowTest, KnowsThePhaseThatHeldWhenItBegan) {
   window.NotePhase(LabelId{7});
   window.NotePhase(LabelId{8});
   EXPECT_EQ(window.TakePhase(), LabelId{}) << "not yet";
-  window.OnStep(1, 100);
+  window.OnStep(1, 100, 0);
   window.NotePhase(LabelId{9});  // is recorded
   EXPECT_EQ(window.TakePhase(), LabelId{8});
   EXPECT_EQ(window.TakePhase(), LabelId{}) << "once";
@@ -92,8 +92,8 @@ TEST_F(StepWindowTest, IsThatOfAllProcessesOfTheRun) {
   const pid_t child = fork();
   if (child == 0) {
     StepWindow there({10, 20}, path());
-    there.OnStep(9, 900);
-    there.OnStep(19, 1900);
+    there.OnStep(9, 900, 0);
+    there.OnStep(19, 1900, 0);
     _exit(0);
   }
   waitpid(child, nullptr, 0);
@@ -101,12 +101,12 @@ TEST_F(StepWindowTest, IsThatOfAllProcessesOfTheRun) {
   EXPECT_EQ(here.end_ns(), 1900);
   StepWindow late({10, 20}, path());
   EXPECT_TRUE(late.over());
-  EXPECT_FALSE(late.OnStep(19, 5000));
+  EXPECT_FALSE(late.OnStep(19, 5000, 0));
 }
 
 TEST_F(StepWindowTest, WithoutAFileAProcessGoesByItsOwn) {
   StepWindow window({1, 2}, directory_.path() + "/no/such/folder");
-  window.OnStep(0, 100);
+  window.OnStep(0, 100, 0);
   EXPECT_EQ(window.begin_ns(), 100);
 }
 
@@ -133,14 +133,37 @@ TEST_F(StepRecordingTest, WhatLiesBeforeIsLetGoButForSomeSeconds) {
   Iterate(100, 100 * kMs);
   const TraceFile trace(DatabasePath());
   EXPECT_EQ(trace.Meta("steps"), "100:110");
-  EXPECT_EQ(trace.Meta("steps_begin_ns"), std::to_string(Now() - 100 * kMs));
+  EXPECT_EQ(trace.Meta("steps_begin_ns"), std::to_string(Now() - 100 * kMs + 1));
   // Three events in each iteration, of three seconds and one iteration.
   EXPECT_NEAR(static_cast<double>(EventsStored()), 3 * 32, 6);
   for (uint64_t i = 101; i < 110; ++i) Iterate(i, 100 * kMs);
   const int64_t over_ns = Now();
   Iterate(110, 100 * kMs);
   Finish("steps");
-  EXPECT_EQ(TraceFile(DatabasePath()).Meta("steps_end_ns"), std::to_string(over_ns));
+  EXPECT_EQ(TraceFile(DatabasePath()).Meta("steps_end_ns"), std::to_string(over_ns + 1));
+}
+
+// Ticks are converted with an error: an iteration may seem to end later than the clock said.
+TEST_F(StepRecordingTest, ItsSidesLieBehindTheIterationsAsTheyAreStamped) {
+  settings_.steps = {2, 3};
+  StartCollector();
+  constexpr int64_t kErrorNs = 2'000;
+  for (uint64_t number = 0; number < 4; ++number) {
+    Scope("update", kMs);
+    const uint64_t ticks = clock_.TicksAt(Now() + kErrorNs);
+    thread_->EmitWithPayload(SlotKind::kStep, LabelId{0}, number, ticks);
+    collector_->OnStep(thread_, number, ticks);
+    clock_.Advance(2 * kErrorNs);
+  }
+  Finish("steps");
+  const TraceFile trace(DatabasePath());
+  std::vector<int64_t> ended_ns;
+  for (const StoredEvent& event : trace.ThreadEventsOf(1)) {
+    if (event.kind == SlotKind::kStep) ended_ns.push_back(event.time_ns);
+  }
+  ASSERT_EQ(ended_ns.size(), 4u);
+  EXPECT_EQ(trace.Meta("steps_begin_ns"), std::to_string(ended_ns[1] + 1));
+  EXPECT_EQ(trace.Meta("steps_end_ns"), std::to_string(ended_ns[2] + 1));
 }
 
 TEST_F(StepRecordingTest, WithoutTheFirstIterationNothingIsKept) {
