@@ -24,6 +24,7 @@
 #include "analysis/attribution/unknown_time.h"
 #include "analysis/attribution/unprofiled_use.h"
 #include "analysis/base/text_table.h"
+#include "analysis/diagnosis/diagnose.h"
 #include "analysis/processes/clock_align.h"
 #include "analysis/processes/device_usage.h"
 #include "analysis/processes/run_span.h"
@@ -329,6 +330,7 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   NoteUnnamedNodes(&report);
   if (!all) DropKernels(&report);
   report.run.verdict = VerdictOf(report);
+  report.diagnosis = Diagnose(report);
   return report;
 }
 

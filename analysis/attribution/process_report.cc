@@ -193,12 +193,25 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
 
 // Absent where the program told none, or no total above zero.
 std::optional<ReportProgress> ToldProgress(const ProcessTrace& process, const ToldValues& told) {
-  const auto& [first, done, total] = told;
+  const auto& [first, done, total, work] = told;
   const bool sound = std::isfinite(done.value) && std::isfinite(total.value) && done.value >= 0 &&
                      total.value > 0 && done.value <= total.value;
   if (!sound) return std::nullopt;
   return ReportProgress{done.value, total.value, done.time_ns - process.span_begin_ns, first.value,
                         first.time_ns - process.span_begin_ns};
+}
+
+std::vector<ReportThroughput> ThroughputOf(const ToldValues& told) {
+  std::vector<ReportThroughput> rows;
+  for (size_t i = 0; i < kWorkCounters.size(); ++i) {
+    const WorkCounted& work = told.work[i];
+    const int64_t ns = work.count < 2 ? 0 : work.last.time_ns - work.first.time_ns;
+    const double done = work.Done();
+    if (ns <= 0 || done <= 0) continue;
+    constexpr double kNsPerSecond = 1e9;
+    rows.push_back({kWorkCounters[i], done, done * kNsPerSecond / static_cast<double>(ns), ns});
+  }
+  return rows;
 }
 
 }  // namespace
@@ -227,8 +240,9 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
       &analysis.report.operations);
   const ProcessSums none;
   const ProcessSums& before = context.before == nullptr ? none : *context.before;
-  analysis.report.progress =
-      ToldProgress(process, LastTold(process, setup.source(), before.progress, kOpenEnded));
+  const ToldValues told = LastTold(process, setup.source(), before.progress, kOpenEnded);
+  analysis.report.progress = ToldProgress(process, told);
+  analysis.report.throughput = ThroughputOf(told);
   const TreePeaks tree = PeaksOf(process, before.process_tree);
   if (tree.processes != 0) analysis.report.process_tree = tree;
   analysis.any_operation = setup.scan().any_operation;

@@ -22,8 +22,9 @@
 #include "analysis/correction/in_run_costs.h"
 #include "analysis/correction/lost_costs.h"
 #include "analysis/correction/report_options.h"
-#include "analysis/correction/speedups.h"
+#include "analysis/correction/savings.h"
 #include "analysis/correction/start_and_end.h"
+#include "analysis/diagnosis/diagnose.h"
 #include "analysis/replay/replay.h"
 #include "analysis/report/main_process.h"
 
@@ -227,12 +228,12 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
     checked = std::move(*costs);
     replay.process_costs = checked.costs;
   }
-  Speedups speedups(run, replay, leading);
-  if (options.speedups && report->run.devices_used != 0) speedups.AskDevice();
+  Savings savings(run, replay, leading);
+  if (options.savings && report->run.devices_used != 0) savings.AskDevice();
   std::vector<std::function<Status()>> jobs;
-  const auto answer_from = [&speedups, &jobs](size_t first) {
-    for (size_t i = first; i < speedups.questions(); ++i) {
-      jobs.emplace_back([&speedups, i] { return speedups.Answer(i); });
+  const auto answer_from = [&savings, &jobs](size_t first) {
+    for (size_t i = first; i < savings.questions(); ++i) {
+      jobs.emplace_back([&savings, i] { return savings.Answer(i); });
     }
   };
   ReplayedRun replayed;
@@ -253,11 +254,13 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
       return PutBeside(replayed, checked, lost_ns, options, report);
     });
   }
-  const size_t answered = speedups.questions();
-  if (options.speedups) speedups.AskPath(replayed);
+  const size_t answered = savings.questions();
+  if (options.savings) savings.AskPath(replayed, *report);
   answer_from(answered);
   const Status done = InParallel(jobs);
-  if (done.ok()) speedups.Put(replayed, report);
+  if (!done.ok()) return done;
+  savings.Put(replayed, report);
+  report->diagnosis = Diagnose(*report);  // what a change would save is known now
   return done;
 }
 

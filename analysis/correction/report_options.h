@@ -20,7 +20,7 @@ struct ReportOptions : BreakdownOptions {
   // take several times as long as the recorded values, and all processors.
   bool replays = false;
   // With |replays|: also what parts infinitely fast would buy, a pass over the events for each.
-  bool speedups = true;
+  bool savings = true;
   std::optional<CostModel> costs;          // absent: those of the run's calibration (run_costs.h)
   std::vector<ProcessCost> process_costs;  // likewise; of a process once, beside its events
   std::string calibration_folder;          // where the run's directory holds none; empty: nowhere

@@ -31,6 +31,7 @@ namespace {
 
 constexpr double kFactors[] = {2, 1, 0.5, 0.25, 0};
 constexpr size_t kCurveOperations = 4;
+constexpr size_t kCurveKernels = 3;
 
 std::string Listed(const std::set<std::string>& names) {
   std::string all;
@@ -80,6 +81,8 @@ class Imagination {
     }
     const Status drawn = Draw(PartsOf(result.before), span_.run_ns, &result.curves);
     if (!drawn.ok()) return drawn.error();
+    const Status halved = AddHalves(&result.halves);
+    if (!halved.ok()) return halved.error();
     std::stable_sort(result.curves.begin(), result.curves.end(), [](const auto& a, const auto& b) {
       return a.points.back().wall_ns < b.points.back().wall_ns;
     });
@@ -148,7 +151,7 @@ class Imagination {
                      layers.empty() ? "CPU time outside of waits" : Listed(layers),
                      "gpubound report --by layer shows where CPU time went."};
       }
-      if (scaling.part == ScaledPart::kOperation) wanted.push_back(scaling.name);
+      if (ScalesOperation(scaling.part)) wanted.push_back(scaling.name);
       if (scaling.part == ScaledPart::kDevice && !HasWorkNamed("")) {
         return Error{"changing", "device", "no device work in the run", "a run that used a GPU",
                      "gpubound report says where the time of this run went."};
@@ -184,55 +187,85 @@ class Imagination {
     return layers;
   }
 
-  // What could be made faster: all device work, the longest operations, the layers that are there.
-  static std::vector<std::pair<std::string, Scaling>> PartsOf(const Report& report) {
-    std::vector<std::pair<std::string, Scaling>> parts;
-    parts.push_back({"device", {ScaledPart::kDevice, "", 1}});
+  // Each scaled operation takes two replays: one of its halves changed, the other as it was.
+  Status AddHalves(std::vector<OperationHalf>* halves) const {
+    std::vector<std::function<Status()>> jobs;
+    std::vector<WhatIf> changes;
+    for (size_t i = 0; i < changes_.scalings.size(); ++i) {
+      const Scaling& scaling = changes_.scalings[i];
+      if (scaling.part != ScaledPart::kOperation) continue;
+      for (const auto half : {ScaledPart::kOperationGpu, ScaledPart::kOperationCpu}) {
+        changes.push_back(changes_);
+        changes.back().scalings[i].part = half;
+        halves->push_back({PartName(half), scaling.name, scaling.factor});
+      }
+    }
+    for (size_t i = 0; i < halves->size(); ++i) {
+      jobs.emplace_back(
+          [this, &of = changes[i], half = &(*halves)[i]] { return SpanWith(of, &half->span_ns); });
+    }
+    return InParallel(jobs);
+  }
+
+  // What could be made faster: all device work, the costliest kernels, the GPU work and the CPU
+  // code of the longest operations, the layers that are there.
+  static std::vector<Scaling> PartsOf(const Report& report) {
+    std::vector<Scaling> parts;
+    parts.push_back({ScaledPart::kDevice, "", 1});
     const ReportProcess* const leading = ToldProcess(report);
     if (leading == nullptr) return parts;
+    for (size_t i = 0; i < std::min(leading->kernels.size(), kCurveKernels); ++i) {
+      parts.push_back({ScaledPart::kExactKernel, leading->kernels[i].name, 1});
+    }
+    size_t operations = 0;
     for (const ReportOperation& row : leading->operations) {
-      if (parts.size() > kCurveOperations) break;
-      parts.push_back({"operation " + row.operation, {ScaledPart::kOperation, row.operation, 1}});
+      if (row.operation == kNoOperation || row.operation == kSuspended) continue;
+      if (operations++ == kCurveOperations) break;
+      if (row.gpu_caused_ns > 0) parts.push_back({ScaledPart::kOperationGpu, row.operation, 1});
+      parts.push_back({ScaledPart::kOperationCpu, row.operation, 1});
     }
     const std::set<std::string> layers = LayersOf(report);
     for (const char* layer : {"python", "simulator", "backend", "native", "cuda_api"}) {
-      if (layers.count(layer) == 0) continue;
-      parts.push_back({std::string("layer ") + layer, {ScaledPart::kLayer, layer, 1}});
+      if (layers.count(layer) != 0) parts.push_back({ScaledPart::kLayer, layer, 1});
     }
     return parts;
   }
 
   // Every point is a replay of its own, but for those where nothing changes: there the run takes
   // |changed_ns|, as with the changes alone.
-  Status Draw(const std::vector<std::pair<std::string, Scaling>>& parts, int64_t changed_ns,
+  Status Draw(const std::vector<Scaling>& parts, int64_t changed_ns,
               std::vector<SpeedCurve>* curves) const {
     std::vector<std::function<Status()>> jobs;
-    for (const auto& [part, scaling] : parts) {
+    for (const Scaling& scaling : parts) {
       SpeedCurve& curve = curves->emplace_back();
-      curve.part = part;
+      curve.part = PartName(scaling.part);
+      curve.name = scaling.name;
       for (const double factor : kFactors) curve.points.push_back({factor, changed_ns});
     }
     const bool has_work =
         std::any_of(run_.processes.begin(), run_.processes.end(),
                     [](const ProcessTrace& process) { return process.works.size() > 1; });
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].second.part == ScaledPart::kDevice && !has_work) continue;
+      if (parts[i].part == ScaledPart::kDevice && !has_work) continue;
       for (SpeedPoint& point : (*curves)[i].points) {
         if (point.factor == 1) continue;
-        jobs.emplace_back([this, of = parts[i].second, &point] { return DrawPoint(of, &point); });
+        jobs.emplace_back([this, of = parts[i], &point]() mutable {
+          of.factor = point.factor;
+          WhatIf changes = changes_;
+          changes.scalings.push_back(of);
+          return SpanWith(changes, &point.wall_ns);
+        });
       }
     }
     return InParallel(jobs);
   }
-  Status DrawPoint(Scaling scaling, SpeedPoint* point) const {
-    scaling.factor = point->factor;
+  Status SpanWith(const WhatIf& changes, int64_t* span_ns) const {
     ReplayOptions replay = replay_;
     replay.keep_events = false;
-    replay.changes = changes_;
-    replay.changes.scalings.push_back(scaling);
+    replay.changes = changes;
     const Result<ReplayedRun> replayed = ReplayRun(run_, replay);
     if (!replayed.ok()) return replayed.error();
-    point->wall_ns = SpanOf(*replayed, *leading_).run_ns;
+    *span_ns = SpanOf(*replayed, *leading_).run_ns;
     return Ok{};
   }
 

@@ -301,14 +301,16 @@ void ProcessReplay::Begin(DeviceWork work) {
     launch = launches_.Find(work.correlation);
   }
   if (launch != nullptr && launch->start_ns > work.start_ns + kClockSlackNs) launch = nullptr;
+  const OperationIndex launched_in = launch == nullptr ? kNoOperationIndex : launch->operation;
   LaunchAnchor anchor = AnchorOf(work, launch);
   if (in_.path != nullptr) {
-    const uint32_t operation = launch == nullptr ? kNoOperationIndex : launch->operation;
-    anchor.path_part = in_.first_part + operation * kPathColumns + kPathLayers +
+    anchor.path_part = in_.first_part + launched_in * kPathColumns + kPathLayers +
                        static_cast<uint32_t>(work_classes_->Of(work));
   }
   ApplyStreamWaits(work, launch);
-  const double scale = work.start_ns < process_.span_begin_ns ? 1 : scales_.Of(work.work);
+  const double scale = work.start_ns < process_.span_begin_ns
+                           ? 1
+                           : scales_.Of(work.work) * scales_.OfLaunchedIn(launched_in);
   const ReplayDevice::Times times = device_.Start(work, anchor, scale);
   recorded_events_.NoteWork(work.stream, launch == nullptr ? work.start_ns : launch->start_ns,
                             {std::max(work.start_ns, work.end_ns), times.end});

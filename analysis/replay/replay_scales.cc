@@ -13,17 +13,34 @@ namespace gpubound {
 ReplayScales::ReplayScales(const ProcessTrace& process, const std::vector<std::string>& operations,
                            const WhatIf& changes)
     : by_operation_(operations.size(), 1.0),
+      of_launched_(operations.size(), 1.0),
       by_work_(process.works.size(), 1.0),
       captures_(operations.size()),
       captures_any_(!changes.graph_capture.empty()) {
   by_layer_.fill(1.0);
+  const auto scale_operation = [&](const Scaling& scaling, std::vector<double>* factors) {
+    for (size_t i = 0; i < operations.size(); ++i) {
+      if (operations[i] == scaling.name) (*factors)[i] *= scaling.factor;
+    }
+  };
+  const auto scale_some_work = [this](double factor) {
+    least_of_work_ *= std::min(1.0, factor);
+    most_of_work_ *= std::max(1.0, factor);
+  };
   for (const Scaling& scaling : changes.scalings) {
+    const bool both = scaling.part == ScaledPart::kOperation;
     switch (scaling.part) {
       case ScaledPart::kOperation:
-        for (size_t i = 0; i < operations.size(); ++i) {
-          if (operations[i] == scaling.name) by_operation_[i] *= scaling.factor;
+      case ScaledPart::kOperationCpu:
+      case ScaledPart::kOperationGpu:
+        if (both || scaling.part == ScaledPart::kOperationCpu) {
+          scale_operation(scaling, &by_operation_);
+          scales_cpu_ = true;
         }
-        scales_cpu_ = true;
+        if (both || scaling.part == ScaledPart::kOperationGpu) {
+          scale_operation(scaling, &of_launched_);
+          scale_some_work(scaling.factor);
+        }
         break;
       case ScaledPart::kLayer:
         for (size_t layer = 0; layer < kLayers; ++layer) {
@@ -34,12 +51,14 @@ ReplayScales::ReplayScales(const ProcessTrace& process, const std::vector<std::s
         scales_cpu_ = true;
         break;
       case ScaledPart::kKernel:
-        least_of_work_ *= std::min(1.0, scaling.factor);
-        most_of_work_ *= std::max(1.0, scaling.factor);
+      case ScaledPart::kExactKernel:
+        scale_some_work(scaling.factor);
         for (size_t i = 0; i < by_work_.size(); ++i) {
-          if (process.works[i].name.find(scaling.name) != std::string::npos) {
-            by_work_[i] *= scaling.factor;
-          }
+          const std::string& name = process.works[i].name;
+          const bool is_it = scaling.part == ScaledPart::kExactKernel
+                                 ? name == scaling.name
+                                 : name.find(scaling.name) != std::string::npos;
+          if (is_it) by_work_[i] *= scaling.factor;
         }
         break;
       case ScaledPart::kDevice:

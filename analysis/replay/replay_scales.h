@@ -32,6 +32,8 @@ class ReplayScales {
   double Of(WorkId work) const {
     return Raw(work) < by_work_.size() ? by_work_[Raw(work)] : device_;
   }
+  // Of the duration of device work that an operation launched, beside what its name says.
+  double OfLaunchedIn(OperationIndex operation) const { return of_launched_[operation]; }
   // The least, and the most, that work is multiplied by of which nothing is known.
   double LeastOfWork() const { return least_of_work_; }
   double MostOfWork() const { return most_of_work_; }
@@ -43,6 +45,7 @@ class ReplayScales {
   static constexpr size_t kLayers = 8;
   std::array<double, kLayers> by_layer_;
   std::vector<double> by_operation_;
+  std::vector<double> of_launched_;
   std::vector<double> by_work_;
   std::vector<bool> captures_;
   double device_ = 1;

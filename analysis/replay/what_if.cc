@@ -28,7 +28,8 @@ Error Misread(std::string_view text, const std::string& found) {
   return {
       "reading", "'" + std::string(text) + "'", found,
       "PART=NAME:FACTOR, for instance operation=simulation:0.5",
-      "PART is operation, layer (python, simulator, backend, native, cuda_api) or kernel; "
+      "PART is operation, operation-cpu, operation-gpu, layer (python, simulator, backend, native, "
+      "cuda_api) or kernel; "
       "device:FACTOR stands for all device work. FACTOR multiplies the time, from 0 to 1000000."};
 }
 
@@ -43,6 +44,25 @@ std::optional<double> FactorOf(std::string_view text) {
 }
 
 }  // namespace
+
+const char* PartName(ScaledPart part) {
+  switch (part) {
+    case ScaledPart::kOperation:
+      return "operation";
+    case ScaledPart::kOperationCpu:
+      return "operation_cpu";
+    case ScaledPart::kOperationGpu:
+      return "operation_gpu";
+    case ScaledPart::kLayer:
+      return "layer";
+    case ScaledPart::kKernel:
+    case ScaledPart::kExactKernel:
+      return "kernel";
+    case ScaledPart::kDevice:
+      break;
+  }
+  return "gpu";
+}
 
 bool IsScalableLayer(std::string_view name) {
   return std::find(std::begin(kLayers), std::end(kLayers), name) != std::end(kLayers);
@@ -67,6 +87,10 @@ Result<Scaling> ParseScaling(std::string_view text) {
   if (scaling.name.empty()) return Misread(text, "an empty name");
   if (part == "operation") {
     scaling.part = ScaledPart::kOperation;
+  } else if (part == "operation-cpu") {
+    scaling.part = ScaledPart::kOperationCpu;
+  } else if (part == "operation-gpu") {
+    scaling.part = ScaledPart::kOperationGpu;
   } else if (part == "kernel") {
     scaling.part = ScaledPart::kKernel;
   } else if (part == "layer") {

@@ -14,10 +14,13 @@
 namespace gpubound {
 
 enum class ScaledPart {
-  kOperation,  // CPU time of the operation |name|, waits excluded
-  kLayer,      // CPU time in the layer |name|
-  kKernel,     // device work whose name contains |name|
-  kDevice,     // all device work
+  kOperation,     // both of the next two
+  kOperationCpu,  // CPU time of the operation |name|, waits excluded
+  kOperationGpu,  // device work that the operation |name| launched
+  kLayer,         // CPU time in the layer |name|
+  kKernel,        // device work whose name contains |name|
+  kExactKernel,   // device work called |name|
+  kDevice,        // all device work
 };
 
 struct Scaling {
@@ -34,9 +37,18 @@ struct WhatIf {
   bool empty() const { return scalings.empty() && graph_capture.empty(); }
 };
 
-// "operation=simulation:0.5", "layer=python:0", "kernel=gemm:0.8", "device:0". The factor follows
-// the last colon, so that names may contain colons.
+// "operation=simulation:0.5", "operation-cpu=simulation:0.5", "operation-gpu=update:0",
+// "layer=python:0", "kernel=gemm:0.8", "device:0". The factor follows the last colon, so that names
+// may contain colons.
 Result<Scaling> ParseScaling(std::string_view text);
+
+inline bool ScalesOperation(ScaledPart part) {
+  return part == ScaledPart::kOperation || part == ScaledPart::kOperationCpu ||
+         part == ScaledPart::kOperationGpu;
+}
+
+// As ReportSaving::part has it.
+const char* PartName(ScaledPart part);
 
 // Whether the time of the layer |name| is the thread's own. That of waits follows from the replay.
 bool IsScalableLayer(std::string_view name);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/report/in_run_check.h"
+#include "analysis/report/report_diagnosis.h"
 #include "analysis/report/report_iterations.h"
 #include "analysis/report/report_ledger.h"
 #include "analysis/report/report_rank.h"
@@ -144,16 +145,6 @@ struct ReportLane {
   std::vector<ReportOperation> operations;
 };
 
-// What the run would take if an operation were made faster, as a part of what it took, with its
-// 95 % interval.
-struct ReportWhatIf {
-  std::string operation;
-  double speedup = 2;  // 2: twice as fast; infinite: without any time of its own
-  double part = 1;
-  double part_low = 1;
-  double part_high = 1;
-};
-
 // A part of the critical path: CPU time of an operation in a layer, or its device work.
 struct ReportPathPart {
   std::string host;
@@ -163,20 +154,11 @@ struct ReportPathPart {
   int64_t ns = 0;
 };
 
-// How long the main process would take if a part took no time at all.
-struct ReportSpeedup {
-  std::string part;  // "device", "operation simulation", "layer python"
-  int64_t wall_ns = 0;
-  int64_t wall_low_ns = 0;  // of its 95 % interval
-  int64_t wall_high_ns = 0;
-};
-
 // What the length of the main process hangs on: the chain of what waited for what, from its end
 // back to its begin, without what the profiler cost where that is known.
 struct ReportCriticalPath {
   int64_t wall_ns = 0;
-  std::vector<ReportPathPart> parts;    // longest first; sum to wall_ns
-  std::vector<ReportSpeedup> speedups;  // most telling first
+  std::vector<ReportPathPart> parts;  // longest first; sum to wall_ns
 };
 
 // How long a process waited for another one, or for any of several, by operation. Disjoint.
@@ -238,6 +220,7 @@ struct ReportProcess {
   std::vector<ReportAwaited> awaited;          // by pid, then as they begin
   std::vector<ReportCounters> counters;        // as |operations|; empty unless sampled
   std::optional<ReportProgress> progress;      // the last that the program told
+  std::vector<ReportThroughput> throughput;    // env_steps, samples, tokens: those there are
   int64_t after_run_began_ns = 0;              // when the span begins
   bool sm_fill_is_upper_bound = false;   // work of unknown geometry was taken as filling the device
   bool gpu_busy_is_upper_bound = false;  // as of an operation
@@ -376,14 +359,14 @@ struct ReportRun {
   std::vector<ReportPart> parts;  // in order of time; none without step()
   // Visible to some process, used by none; without those of which that is not known.
   std::vector<std::string> devices_unused;
-  std::optional<ReportWhatIf> what_if;       // the most telling one, where the run was replayed
-  std::optional<ReportWhatIf> what_if_free;  // the same operation, infinitely fast
   std::optional<ReportCriticalPath> critical_path;  // where the run was replayed
+  std::vector<ReportSaving> savings;                // likewise; the largest first
 };
 
 struct Report {
   std::string device_kind = "none";  // real | simulated | imported | none
   ReportRun run;
+  std::vector<ReportDiagnosis> diagnosis;  // the one that matters most first; never empty
   std::vector<ReportProcess> processes;
   std::vector<ReportDevice> devices;
   std::vector<ReportOperationDevice> operation_devices;  // by busy time, longest first

@@ -29,30 +29,38 @@ Json PartJson(const ReportPart& part) {
               {"gpu_busy_is_upper_bound", part.gpu_busy_is_upper_bound}};
 }
 
-Json WhatIfJson(const std::optional<ReportWhatIf>& what_if) {
-  if (!what_if) return nullptr;
-  return Json{{"operation", what_if->operation},
-              {"part", what_if->part},
-              {"part_low", what_if->part_low},
-              {"part_high", what_if->part_high}};
+Json SavingJson(const ReportSaving& saving) {
+  return Json{{"part", saving.part},
+              {"name", saving.name},
+              {"factor", saving.factor},
+              {"wall_ns", saving.wall_ns},
+              {"saves", saving.saves},
+              {"saves_low", saving.saves_low},
+              {"saves_high", saving.saves_high}};
+}
+
+Json DiagnosisJson(const ReportDiagnosis& diagnosis) {
+  Json evidence = Json::object();
+  for (const auto& [figure, value] : diagnosis.evidence) evidence[figure] = value;
+  return Json{{"kind", diagnosis.kind},
+              {"severity", diagnosis.severity},
+              {"share", diagnosis.share},
+              {"finding", diagnosis.finding},
+              {"action", diagnosis.action},
+              {"operation", diagnosis.operation},
+              {"evidence", std::move(evidence)},
+              {"saving", diagnosis.saving ? SavingJson(*diagnosis.saving) : Json()}};
 }
 
 Json PathJson(const std::optional<ReportCriticalPath>& path) {
   if (!path) return nullptr;
   return Json{{"wall_ns", path->wall_ns},
-              {"parts", ArrayOf(path->parts,
-                                [](const ReportPathPart& part) {
-                                  return Json{{"pid", part.pid},
-                                              {"operation", part.operation},
-                                              {"layer", part.layer},
-                                              {"ns", part.ns},
-                                              {"host", part.host}};
-                                })},
-              {"without", ArrayOf(path->speedups, [](const ReportSpeedup& speedup) {
-                 return Json{{"part", speedup.part},
-                             {"wall_ns", speedup.wall_ns},
-                             {"wall_low_ns", speedup.wall_low_ns},
-                             {"wall_high_ns", speedup.wall_high_ns}};
+              {"parts", ArrayOf(path->parts, [](const ReportPathPart& part) {
+                 return Json{{"pid", part.pid},
+                             {"operation", part.operation},
+                             {"layer", part.layer},
+                             {"ns", part.ns},
+                             {"host", part.host}};
                })}};
 }
 
@@ -74,9 +82,8 @@ Json RunJson(const ReportRun& run) {
               {"work_gpu_busy_share", run.work_ns > 0 ? Json(run.work_gpu_busy_share) : Json()},
               {"parts", ArrayOf(run.parts, PartJson)},
               {"devices_unused", run.devices_unused},
-              {"twice_as_fast", WhatIfJson(run.what_if)},
-              {"infinitely_fast", WhatIfJson(run.what_if_free)},
               {"critical_path", PathJson(run.critical_path)},
+              {"savings", ArrayOf(run.savings, SavingJson)},
               {"exit_code", OrNull(run.exit_code)},
               {"signal", OrNull(run.signal)},
               {"gpu_busy_is_upper_bound", run.gpu_busy_is_upper_bound},
@@ -306,7 +313,13 @@ Json ProcessJson(const ReportProcess& process) {
               {"span_end", SpanEndName(process.span_end)},
               {"queued_gaps", QueuedGapsJson(process.queued_gaps)},
               {"event_wait_gaps", QueuedGapsJson(process.event_wait_gaps)},
-              {"launches", LaunchesJson(process.launches)}};
+              {"launches", LaunchesJson(process.launches)},
+              {"throughput", ArrayOf(process.throughput, [](const ReportThroughput& row) {
+                 return Json{{"counter", row.counter},
+                             {"total", row.total},
+                             {"per_second", row.per_second},
+                             {"ns", row.ns}};
+               })}};
 }
 
 // The keys of a process, with bounds beside each total.
@@ -395,7 +408,8 @@ Json RankJson(const ReportRank& rank) {
 std::string RenderJson(const Report& report) {
   Json document{{"format", "gpubound.report.v1"},
                 {"device_kind", report.device_kind},
-                {"run", RunJson(report.run)}};
+                {"run", RunJson(report.run)},
+                {"diagnosis", ArrayOf(report.diagnosis, DiagnosisJson)}};
   document["processes"] = ArrayOf(report.processes, ProcessJson);
   document["devices"] = ArrayOf(report.devices, DeviceJson);
   document["ledger"] = ArrayOf(report.ledger, LedgerJson);

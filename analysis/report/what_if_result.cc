@@ -18,7 +18,14 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
     for (const SpeedPoint& point : curve.points) {
       points.push_back({{"factor", point.factor}, {"wall_ns", point.wall_ns}});
     }
-    curves.push_back({{"part", curve.part}, {"points", std::move(points)}});
+    curves.push_back({{"part", curve.part}, {"name", curve.name}, {"points", std::move(points)}});
+  }
+  Json halves = Json::array();
+  for (const OperationHalf& half : report.halves) {
+    halves.push_back({{"part", half.part},
+                      {"name", half.name},
+                      {"factor", half.factor},
+                      {"predicted_wall_ns", half.span_ns}});
   }
   const Json document{{"format", "gpubound.whatif.v1"},
                       {"wall_ns", report.span_ns},
@@ -31,6 +38,7 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
                       {"corrected", report.not_corrected.empty()},
                       {"corrected_why_not", report.not_corrected},
                       {"curves", std::move(curves)},
+                      {"operation_halves", std::move(halves)},
                       {"graphs", report.captures},
                       {"graphs_not_capturable", report.captures_broken}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -30,8 +30,18 @@ struct SpeedPoint {
   int64_t wall_ns = 0;
 };
 struct SpeedCurve {
-  std::string part;                // "device", "operation inference", "layer python"
+  // As ReportSaving has it: "gpu", "kernel", "operation_gpu", "operation_cpu", "layer"; and its name.
+  std::string part;
+  std::string name;
   std::vector<SpeedPoint> points;  // by factor, largest first; the last one is 0
+};
+
+// What one part of an operation that was asked about would save by itself.
+struct OperationHalf {
+  std::string part;  // "operation_gpu" or "operation_cpu"
+  std::string name;
+  double factor = 1;
+  int64_t span_ns = 0;
 };
 
 struct WhatIfReport {
@@ -42,6 +52,8 @@ struct WhatIfReport {
   int64_t span_ns = 0;            // of the one of the process that is told. Before
   int64_t predicted_span_ns = 0;  // and after
   std::vector<SpeedCurve> curves;  // those that matter most first
+  // Of each scaled operation its GPU work and its CPU code alone, beside all other changes.
+  std::vector<OperationHalf> halves;
   // Occurrences of operations that --graph-capture makes a graph of, and those of them that could
   // not be one: they launch more behind a wait for the device or an allocation.
   bool asks_for_graphs = false;

@@ -88,7 +88,7 @@ TEST_P(GoldenTest, PrintsWhatLiesBesideTheScenario) {
   ASSERT_TRUE(report.ok()) << report.error().ToString();
   TextOptions options;
   options.raw = true;
-  options.names_more = false;
+  options.full = true;
   const std::string text = RenderText(*report, options);
   const fs::path beside = FileOf(GetParam(), ".report");
   if (std::getenv("GPUBOUND_WRITE_GOLDEN") != nullptr) std::ofstream(beside) << text;

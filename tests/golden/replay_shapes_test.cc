@@ -91,7 +91,7 @@ TEST(ReplayShapesTest, ASpanThatEndsWithDeviceWorkFollowsTheDevice) {
   EXPECT_NEAR(SpanUs(text, "device:1"), 5'010, 0.01);
   EXPECT_NEAR(SpanUs(text, "device:0.5"), 2'510, 10);
   EXPECT_NEAR(SpanUs(text, "device:2"), 10'010, 10);
-  EXPECT_NEAR(SpanUs(text, "operation=act:0"), 5'000, 10);
+  EXPECT_NEAR(SpanUs(text, "operation-cpu=act:0"), 5'000, 10);
 }
 
 // A kernel of 9 ms that is launched at the begin of 10 ms of CPU work, and nobody waits for it.
@@ -110,7 +110,7 @@ TEST(ReplayShapesTest, AProgramDoesNotEndBeforeItsDeviceWorkIsDone) {
       "@" +
       Us(9'990) + " main end operation train\n";
   EXPECT_NEAR(SpanUs(text, "device:1"), 10'000, 0.01);
-  EXPECT_NEAR(SpanUs(text, "operation=train:0"), 9'090, 20);
+  EXPECT_NEAR(SpanUs(text, "operation-cpu=train:0"), 9'090, 20);
   EXPECT_NEAR(SpanUs(text, "device:0"), 10'000, 0.01);
 }
 
@@ -127,7 +127,7 @@ TEST(ReplayShapesTest, WhatLiesBehindASpanThatWasAskedForChangesNothing) {
   scenario.run.processes[0].span_end = SpanEnd::kAsked;
   const auto span_us = [&scenario](double factor) {
     ReplayOptions options;
-    options.changes.scalings = {*ParseScaling("operation=act:" + std::to_string(factor))};
+    options.changes.scalings = {*ParseScaling("operation-cpu=act:" + std::to_string(factor))};
     const Result<ReplayedRun> replayed = ReplayRun(scenario.run, options);
     EXPECT_TRUE(replayed.ok());
     const ReplayFacts& facts = (*replayed).facts.at(0);

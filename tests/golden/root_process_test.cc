@@ -4,6 +4,7 @@
 // pid with a process of another host, and how a replay goes on behind an exec.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -72,24 +73,28 @@ class RootProcessTest : public testing::Test {
 
 TEST_F(RootProcessTest, WhatIsSavedBeforeAnExecIsSavedBehindIt) {
   const gpubound::Run run = WithExec(30'000);
-  EXPECT_EQ(SpanWith(run, "operation=prepare:1"), 40'000'000);
-  EXPECT_EQ(SpanWith(run, "operation=prepare:0.5"), 35'000'000);
-  EXPECT_EQ(SpanWith(run, "operation=train:0.5"), 25'000'000);
+  EXPECT_EQ(SpanWith(run, "operation-cpu=prepare:1"), 40'000'000);
+  EXPECT_EQ(SpanWith(run, "operation-cpu=prepare:0.5"), 35'000'000);
+  EXPECT_EQ(SpanWith(run, "operation-cpu=train:0.5"), 25'000'000);
 }
 
 TEST_F(RootProcessTest, APidThatIsUsedAgainMovesNothing) {
   gpubound::Run run = WithExec(30'000);
   run.processes[0].span_end = SpanEnd::kClosed;
-  EXPECT_EQ(SpanWith(run, "operation=prepare:0.5"), 40'000'000);
+  EXPECT_EQ(SpanWith(run, "operation-cpu=prepare:0.5"), 40'000'000);
 }
 
 TEST_F(RootProcessTest, OfTwoProgramsThatItExecutedTheLongerOneIsTheMainOne) {
   const Report launcher = ReportOf(WithExec(30'000));
   EXPECT_EQ(MainProcess(launcher), &launcher.processes[1]);
-  ASSERT_TRUE(launcher.run.critical_path && launcher.run.what_if);
+  ASSERT_TRUE(launcher.run.critical_path && !launcher.run.savings.empty());
   EXPECT_EQ(launcher.run.critical_path->wall_ns, 30'000'000);
-  EXPECT_EQ(launcher.run.what_if->operation, "train");
-  EXPECT_DOUBLE_EQ(launcher.run.what_if->part, 25.0 / 40);
+  const auto train =
+      std::find_if(launcher.run.savings.begin(), launcher.run.savings.end(),
+                   [](const ReportSaving& saving) { return saving.part == "operation_cpu"; });
+  ASSERT_NE(train, launcher.run.savings.end());
+  EXPECT_EQ(train->name, "train");
+  EXPECT_DOUBLE_EQ(train->saves, 15.0 / 40);
   const Report trainer = ReportOf(WithExec(5'000));
   EXPECT_EQ(MainProcess(trainer), &trainer.processes[0]);
 }
@@ -130,7 +135,7 @@ TEST_F(RootProcessTest, AProcessThatCannotBeReadBeginsNoRun) {
   run.lost = {run.processes[0].identity};
   run.Count(LedgerCounter::files_unreadable) = 1;
   EXPECT_EQ(ReportOf(run).run.wall_ns, 30'000'000);
-  EXPECT_EQ(SpanWith(run, "operation=train:0.5"), 15'000'000);
+  EXPECT_EQ(SpanWith(run, "operation-cpu=train:0.5"), 15'000'000);
   const Result<ReplayedRun> replayed = ReplayRun(run, {});
   ASSERT_TRUE(replayed.ok());
   const Result<Report> report = BuildReport((*replayed).run);
@@ -160,9 +165,9 @@ gpubound::Run RanksOnOtherHosts() {
 
 TEST_F(RootProcessTest, OfRanksOnOtherHostsTheLauncherSeesTheLastOneEnd) {
   const gpubound::Run run = RanksOnOtherHosts();
-  EXPECT_EQ(SpanWith(run, "operation=work:1"), 120'000);
-  EXPECT_EQ(SpanWith(run, "operation=work:0.9"), 114'000);
-  EXPECT_EQ(SpanWith(run, "operation=work:0.5"), 100'000) << "the other one is last by then";
+  EXPECT_EQ(SpanWith(run, "operation-cpu=work:1"), 120'000);
+  EXPECT_EQ(SpanWith(run, "operation-cpu=work:0.9"), 114'000);
+  EXPECT_EQ(SpanWith(run, "operation-cpu=work:0.5"), 100'000) << "the other one is last by then";
 }
 
 TEST_F(RootProcessTest, AReplayedRunOnOtherHostsIsInTheLaunchersTimeToo) {
@@ -186,7 +191,7 @@ TEST_F(RootProcessTest, OfOnePidOnTwoHostsThatOfTheLauncherIsMeant) {
   ASSERT_TRUE(report.run.critical_path);
   EXPECT_EQ(report.run.critical_path->wall_ns, 50'000'000);
   EXPECT_EQ(report.run.critical_path->parts.at(0).host, "second");
-  EXPECT_EQ(CriticalPathSentence(report, {}).find("pid"), std::string::npos);
+  EXPECT_EQ(CriticalPathSection(report, {}).find("pid"), std::string::npos);
 }
 
 TEST_F(RootProcessTest, APathThatIsAnotherHostsSaysWhose) {
@@ -194,7 +199,7 @@ TEST_F(RootProcessTest, APathThatIsAnotherHostsSaysWhose) {
   run.info->host = "third";
   const Report report = ReportOf(run);
   EXPECT_EQ(MainProcess(report), &report.processes[0]);
-  EXPECT_NE(CriticalPathSentence(report, {}).find("(pid 100 on first)"), std::string::npos);
+  EXPECT_NE(CriticalPathSection(report, {}).find("(pid 100 on first)"), std::string::npos);
 }
 
 }  // namespace

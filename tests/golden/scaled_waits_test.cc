@@ -4,6 +4,8 @@
 // asks about then, on traces written down as text.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <string>
 #include <utility>
 
@@ -46,8 +48,9 @@ constexpr const char* kWaits[] = {"layer wait:time.sleep", "wait 777",
 
 TEST_F(ScaledWaitsTest, KeepTheirLengthWhateverBecomesOfTheirOperation) {
   for (const std::string waits : kWaits) {
-    EXPECT_DOUBLE_EQ(golden::MillisecondsWith(Program(waits), "operation=collect:0"), 9.0) << waits;
-    EXPECT_DOUBLE_EQ(golden::MillisecondsWith(Program(waits), "operation=collect:3"), 12.0)
+    EXPECT_DOUBLE_EQ(golden::MillisecondsWith(Program(waits), "operation-cpu=collect:0"), 9.0)
+        << waits;
+    EXPECT_DOUBLE_EQ(golden::MillisecondsWith(Program(waits), "operation-cpu=collect:3"), 12.0)
         << waits;
   }
 }
@@ -59,24 +62,27 @@ TEST_F(ScaledWaitsTest, WorkWithinAWaitIsTheOperations) {
                            golden::ScopeLines(2000, 5000, "layer python:callback") +
                            golden::EventLine(6500, "end layer wait:select") +
                            golden::EventLine(7000, "end operation collect");
-  EXPECT_DOUBLE_EQ(golden::MillisecondsWith(text, "operation=collect:0"), 6.0);
+  EXPECT_DOUBLE_EQ(golden::MillisecondsWith(text, "operation-cpu=collect:0"), 6.0);
 }
 
-TEST_F(ScaledWaitsTest, TheFirstLineAsksAboutTheOperationThatWorks) {
+TEST_F(ScaledWaitsTest, SavingsAreOfTheOperationThatWorks) {
   for (const std::string waits : kWaits) {
     const Report report = ReportOf(Program(waits));
-    ASSERT_TRUE(report.run.what_if) << waits;
-    EXPECT_EQ(report.run.what_if->operation, "train") << waits;
-    EXPECT_DOUBLE_EQ(report.run.what_if->part, 0.9) << waits;
+    const auto train = std::find_if(
+        report.run.savings.begin(), report.run.savings.end(), [](const ReportSaving& saving) {
+          return saving.part == "operation_cpu" && saving.name == "train";
+        });
+    ASSERT_NE(train, report.run.savings.end()) << waits;
+    EXPECT_NEAR(train->saves, 0.1, 1e-9) << waits;
   }
 }
 
-TEST_F(ScaledWaitsTest, TheFirstLineAsksAboutNoneWhereAllWait) {
+TEST_F(ScaledWaitsTest, WhereAllWaitThereIsNothingToSave) {
   const Report report = ReportOf(golden::ProcessLines("", 0, kSpanUs) +
                                  golden::EventLine(0, "begin operation collect") +
                                  golden::ScopeLines(0, kSpanUs, "layer wait:time.sleep") +
                                  golden::EventLine(kSpanUs, "end operation collect"));
-  EXPECT_FALSE(report.run.what_if);
+  EXPECT_TRUE(report.run.savings.empty());
 }
 
 }  // namespace

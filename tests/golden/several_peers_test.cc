@@ -70,7 +70,7 @@ class SeveralPeersTest : public testing::Test {
   }
 };
 
-constexpr char kHalf[] = "operation=simulation:0.5";
+constexpr char kHalf[] = "operation-cpu=simulation:0.5";
 
 TEST_F(SeveralPeersTest, AWaitForAllEndsWithTheSlowest) {
   const double one = golden::MillisecondsWith(Trainer("101") + Worker(101, 980), kHalf);
@@ -126,7 +126,7 @@ TEST_F(SeveralPeersTest, AnotherOneMayBeTheSlowestThen) {
     slower.replace(at, std::string("simulation").size(), "evaluation");
   }
   EXPECT_NEAR(golden::MillisecondsWith(Trainer("101 102") + Worker(101, 980) + slower,
-                                       "operation=evaluation:2"),
+                                       "operation-cpu=evaluation:2"),
               10 * 1.2 + 10 * 0.02, 0.02);
 }
 
@@ -148,8 +148,9 @@ TEST_F(SeveralPeersTest, WhereNobodyRestsTheOneThatActedLastEndedIt) {
 TEST_F(SeveralPeersTest, AWorkerThatSaysNothingWorksForTheOperationThatWaitsForIt) {
   const std::string text = TrainerInTurn("simulation", 990) + SilentWorker(101, 980);
   EXPECT_NEAR(golden::MillisecondsWith(text, kHalf), 5.1, 0.05);
-  EXPECT_DOUBLE_EQ(golden::MillisecondsWith(text, "operation=learning:0.5"), 10.0);
-  EXPECT_NEAR(golden::MillisecondsWith(text, "operation=simulation:2"), 10 * (1.97 + 0.02), 0.05);
+  EXPECT_DOUBLE_EQ(golden::MillisecondsWith(text, "operation-cpu=learning:0.5"), 10.0);
+  EXPECT_NEAR(golden::MillisecondsWith(text, "operation-cpu=simulation:2"), 10 * (1.97 + 0.02),
+              0.05);
 }
 
 TEST_F(SeveralPeersTest, SoDoesAWorkerWhileAnotherOneIsWaitedFor) {

@@ -47,11 +47,11 @@ constexpr char kBarrier[] = "layer wait:Barrier.wait";
 
 TEST_F(UnknownPeersTest, AWaitMayBeForAnotherProcess) {
   const std::string text = Trainer(kBarrier) + Worker(101, 850, kBarrier);
-  const SpanRatio faster = golden::RatioWith(text, "operation=simulation:0");
+  const SpanRatio faster = golden::RatioWith(text, "operation-cpu=simulation:0");
   EXPECT_NEAR(faster.part, 1, 0.01);
   EXPECT_NEAR(faster.low, 0.15, 0.02);
   EXPECT_LE(faster.high, 1.01);
-  const SpanRatio slower = golden::RatioWith(text, "operation=simulation:2");
+  const SpanRatio slower = golden::RatioWith(text, "operation-cpu=simulation:2");
   EXPECT_NEAR(slower.part, 1, 0.01);
   EXPECT_GE(slower.low, 0.99);
   EXPECT_NEAR(slower.high, 1.85, 0.02);
@@ -63,7 +63,7 @@ TEST_F(UnknownPeersTest, ItIsNoWaitForOneThatDoesNothingMeanwhile) {
     const int64_t us = turn * kTurnUs;
     idle += golden::ScopeLines(us + 10, us + 90, "operation simulation");
   }
-  const SpanRatio ratio = golden::RatioWith(Trainer(kBarrier) + idle, "operation=simulation:0");
+  const SpanRatio ratio = golden::RatioWith(Trainer(kBarrier) + idle, "operation-cpu=simulation:0");
   EXPECT_GE(ratio.low, 0.99);
   EXPECT_LE(ratio.high, 1.01);
 }
@@ -72,7 +72,7 @@ TEST_F(UnknownPeersTest, ItIsNoWaitForOneThatDoesNothingMeanwhile) {
 TEST_F(UnknownPeersTest, WhatAProcessGainsByAnotherIsNotItsOwn) {
   const std::string text =
       Trainer(kBarrier) + Worker(101, 850, "wait 102") + Worker(102, 0, "wait 100");
-  const SpanRatio ratio = golden::RatioWith(text, "operation=training:0.5");
+  const SpanRatio ratio = golden::RatioWith(text, "operation-cpu=training:0.5");
   EXPECT_GE(ratio.low, ratio.part - 0.02);
   EXPECT_LE(ratio.high, ratio.part + 0.02);
 }
@@ -88,7 +88,7 @@ TEST_F(UnknownPeersTest, WhoWaitsForAnotherWaitsForWhatThatOneWaitsFor) {
     between += golden::ScopeLines(us + 980, us + 1000, "wait 100");
   }
   const std::string text = Trainer("wait 101") + between + Worker(102, 850, kBarrier);
-  const SpanRatio ratio = golden::RatioWith(text, "operation=simulation:0");
+  const SpanRatio ratio = golden::RatioWith(text, "operation-cpu=simulation:0");
   EXPECT_LE(ratio.low, 0.17);
   EXPECT_LE(ratio.high, 1.01);
 }
@@ -103,15 +103,15 @@ TEST_F(UnknownPeersTest, AWaitForUnrecordedWorkMayEndAsItDid) {
             std::to_string(1000 * (us + 990)) + " cudaStreamSynchronize #" +
             std::to_string(turn + 1) + "\n";
   }
-  const SpanRatio known = golden::RatioWith(text, "operation=inference:0");
+  const SpanRatio known = golden::RatioWith(text, "operation-cpu=inference:0");
   EXPECT_NEAR(known.part, 0.5, 0.02);
   EXPECT_LE(known.high, 0.53);
   text += "unknown 0 " + std::to_string(1000 * kTurns * kTurnUs) + "\n";
-  const SpanRatio faster = golden::RatioWith(text, "operation=inference:0");
+  const SpanRatio faster = golden::RatioWith(text, "operation-cpu=inference:0");
   EXPECT_NEAR(faster.part, 0.5, 0.02);
   EXPECT_NEAR(faster.high, 1, 0.05);
   EXPECT_GE(faster.low, 0.47);
-  const SpanRatio slower = golden::RatioWith(text, "operation=inference:3");
+  const SpanRatio slower = golden::RatioWith(text, "operation-cpu=inference:3");
   EXPECT_NEAR(slower.part, 2, 0.02);
   EXPECT_NEAR(slower.low, 1.52, 0.05);
   text += "kernel 0 10 k\n";
@@ -138,7 +138,7 @@ std::string Inference(int64_t recorded_from) {
 }
 
 TEST_F(UnknownPeersTest, AWaitForUnrecordedWorkKeepsItsLengthInAFasterOperation) {
-  EXPECT_NEAR(golden::RatioWith(Inference(kTurns), "operation=inference:0").part, 0.9, 0.02);
+  EXPECT_NEAR(golden::RatioWith(Inference(kTurns), "operation-cpu=inference:0").part, 0.9, 0.02);
 }
 
 TEST_F(UnknownPeersTest, AWaitForUnrecordedWorkDoesNotTellHowLongACallTakesByItself) {

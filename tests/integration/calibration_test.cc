@@ -367,10 +367,10 @@ TEST_F(CalibrationRun, CorrectsTheSummaryOfAShortRun) {
   runner().Set("GPUBOUND_CALIBRATE", "1");
   runner().Set("COLUMNS", "200");
   const Outcome outcome = Victim("train", 20);
-  EXPECT_THAT(outcome.err, HasSubstr(", without the profiler "));
+  EXPECT_THAT(outcome.err, HasSubstr("profiling cost "));
   EXPECT_THAT(outcome.err, HasSubstr("twice as fast"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("not corrected")));
-  EXPECT_THAT(Gpubound({"report", run_path(), "--no-replay"}).out,
+  EXPECT_THAT(Gpubound({"report", run_path(), "--full", "--no-replay"}).out,
               HasSubstr("not corrected for profiling (--no-replay leaves that out)"));
 }
 

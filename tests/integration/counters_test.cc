@@ -61,7 +61,7 @@ TEST_F(Counters, AreInTheReportByOperation) {
     EXPECT_NEAR(row["sm_active_share"].get<double>(), 0.4, 1e-9);
     EXPECT_NEAR(row["warps_active_share"].get<double>(), 0.125, 1e-9);
   }
-  EXPECT_THAT(Gpubound({"report", run_path()}).out, HasSubstr("Hardware counters"));
+  EXPECT_THAT(Gpubound({"report", run_path(), "--full"}).out, HasSubstr("Hardware counters"));
 }
 
 TEST_F(Counters, LieInTheRunOneBehindTheOther) {

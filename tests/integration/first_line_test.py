@@ -12,11 +12,12 @@ import unittest
 COMMAND = os.environ["GPUBOUND_TEST_COMMAND"]
 PROGRAM = os.environ["GPUBOUND_TEST_PROGRAMS"] + "/vectorised_training.py"
 SCRIPT = json.dumps({"device": {"kernels": {"worker_kernel": 4_000_000}}})
-FIRST_LINE = re.compile(
-    r"nvidia-smi model (?P<claimed>[\d.]+) %, GPU really (?P<own>[\d.]+) % \(peers (?P<peers>[\d.]+) %\), "
-    r"idle (?P<idle>[\d.]+) %: (mostly |first of all )?waiting for 8 env workers( \(\d+ % of it\))?; "
-    r"twice as fast simulation would take (?P<part>[\d.]+) x \[(?P<low>[\d.]+), (?P<high>[\d.]+)\] "
-    r"the (whole run's )?time")
+VERDICT = re.compile(
+    r"Environment-bound: the GPU is idle (?P<cause>[\d.]+) %[^,]* while it waits for 8 workers to step environments, "
+    r"and busy (?P<busy>[\d.]+) %\.")
+HEADLINE = re.compile(
+    r"GPU busy (?P<own>[\d.]+) % \(peers (?P<peers>[\d.]+) %\), idle (?P<idle>[\d.]+) %; "
+    r"nvidia-smi would show up to (?P<claimed>[\d.]+) %\.")
 
 
 class FirstLineTest(unittest.TestCase):
@@ -32,18 +33,29 @@ class FirstLineTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             run = f"{folder}/x.gpubound"
             self.output_of(COMMAND, "run", "-q", "-o", run, "--", sys.executable, PROGRAM)
-            line = self.output_of(COMMAND, "report", run).split("\n")[0]
-            report = json.loads(self.output_of(COMMAND, "report", run, "--json"))["run"]
-        self.assertRegex(line, FIRST_LINE)
-        said = {name: float(figure) for name, figure in FIRST_LINE.search(line).groupdict().items()}
+            text = self.output_of(COMMAND, "report", run)
+            full = self.output_of(COMMAND, "report", run, "--full")
+            report = json.loads(self.output_of(COMMAND, "report", run, "--json"))
+        # Where the machine is loaded, the cores come first and what the run waits for second.
+        found = next(row for row in report["diagnosis"] if row["kind"] == "environment-workers")
+        self.assertIn(found, report["diagnosis"][:2])
+        self.assertRegex(found["finding"], VERDICT)
+        self.assertIn("environment workers", found["action"])
+        self.assertIn(found["finding"], " ".join(text.split()))
+        self.assertRegex(full, HEADLINE)
+        busy_share = report["run"]["gpu_busy_share"]
+        said = {name: float(figure) for name, figure in HEADLINE.search(full).groupdict().items()}
         self.assertGreater(said["peers"], 0)
         # Each is rounded to a percent.
-        self.assertAlmostEqual(said["own"] + said["peers"], 100 * report["gpu_busy_share"], delta=1)
+        self.assertAlmostEqual(said["own"] + said["peers"], 100 * busy_share, delta=1)
         self.assertAlmostEqual(said["own"] + said["peers"] + said["idle"], 100, delta=1.5)
         self.assertGreaterEqual(said["claimed"], said["own"] + said["peers"])
-        self.assertLessEqual(said["low"], said["part"])
-        self.assertLessEqual(said["part"], said["high"])
-        self.assertLess(said["high"], 1)
+        verdict = VERDICT.search(found["finding"]).groupdict()
+        self.assertAlmostEqual(float(verdict["busy"]), 100 * busy_share, delta=1)
+        self.assertLessEqual(float(verdict["cause"]), said["idle"] + 1)
+        saving = report["diagnosis"][0]["saving"]
+        self.assertGreater(saving["saves"], 0.05)
+        self.assertGreater(saving["saves_low"], 0)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ constexpr char kComplete[] = "\"complete";
 
 // What may go without a figure being wrong, and why.
 const std::set<std::string> kFilesWithoutFigures = {
+    "report.html",
     "calibration.json",  // without it a report has no corrected values, and says so
 };
 // Of sync records and overheads alone the corrected timeline is made; what the report measured

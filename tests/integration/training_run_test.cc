@@ -205,8 +205,8 @@ TEST_F(TrainingRun, WhoElseUsesTheGpuIsNamedAndMakesItsBusyTimeALowerBound) {
   EXPECT_TRUE(report["run"]["gpu_busy_is_lower_bound"].get<bool>());
   ASSERT_EQ(report["devices"][0]["not_profiled"].size(), 1u);
   EXPECT_EQ(report["devices"][0]["not_profiled"][0]["pid"].get<int>(), 1);
-  const std::string text = Gpubound({"report", run_path()}).out;
-  EXPECT_THAT(text, HasSubstr("GPU really at least "));
+  const std::string text = Gpubound({"report", "--full", run_path()}).out;
+  EXPECT_THAT(text, HasSubstr("GPU busy at least "));
   EXPECT_THAT(text, HasSubstr("processes_not_profiled 1."));
 }
 

@@ -55,8 +55,8 @@ class WaitsTest(unittest.TestCase):
         return next(row for row in self.processes[pid]["operations"]
                     if row["operation"] == "collect")
 
-    def text(self):
-        return " ".join(self.output_of(COMMAND, "report", self.run_directory).split())
+    def text(self, *options):
+        return " ".join(self.output_of(COMMAND, "report", self.run_directory, *options).split())
 
     def check_pipes(self, method):
         facts = self.profile("pipes", method)
@@ -66,7 +66,7 @@ class WaitsTest(unittest.TestCase):
         # Whoever is asked later may have finished by then.
         self.assertGreater(sum(self.row(pid)["cpu_only_ns"] for pid in facts["workers"]), 0)
         self.assertEqual([row["worker"] for row in self.main["awaited"]], [True] * 3)
-        self.assertIn("Waiting for collect in 3 workers: ", self.text())
+        self.assertIn("Waiting for collect in 3 workers: ", self.text("--full"))
 
     def test_pipes_of_forked_workers(self):
         self.check_pipes("fork")

@@ -8,6 +8,7 @@
 
 #include "analysis/attribution/build_report.h"
 #include "analysis/correction/report_options.h"
+#include "analysis/diagnosis/diagnose.h"
 #include "analysis/reader/wait_channels.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_json.h"
@@ -49,6 +50,7 @@ void Take(Report* report, Beside* beside) {
 void CheckBreakdown(const gpubound::Run& run, Beside* beside) {
   Report whole = ReportOf(run, ReportDetail::kAll);
   Take(&whole, beside);
+  whole.diagnosis = Diagnose(whole);  // actions name kernels
   Report breakdown = ReportOf(run, ReportDetail::kBreakdown);
   EXPECT_EQ(RenderJson(breakdown), RenderJson(whole));
   Beside of_breakdown;

@@ -84,24 +84,31 @@ test('every kernel has its figures beneath the operation that launched it', asyn
 // Lines of the text report that begin with |start|.
 const linesOf = (start) => textReport.split('\n').filter((line) => line.startsWith(start));
 
+// The report at length, of which sentences are in one line each.
 test('the first lines say what those of the text report say', async () => {
   page = await open(browser, html);
-  assert.equal(await text(page, '.lead'), textReport.split('\n')[0]);
+  const [first, ...others] = report.diagnosis;
+  assert.equal(await text(page, '.lead'), first.finding);
+  assert.equal(textReport.split('\n')[0], first.finding);
+  if (first.action) assert.equal(await text(page, '.action'), first.action);
   assert.deepEqual(
       await page.$$eval('.advice li', (nodes) => nodes.map((node) => node.textContent)),
-      linesOf('> ').map((line) => line.slice(2)));
+      others.map(({finding, action}) => `${finding} ${action}`.trim()));
   const notes = await page.$$eval('#headline > .note', (nodes) => nodes.map((n) => n.textContent));
-  assert.deepEqual(notes, [...linesOf('GPU: '), ...linesOf('Wall time '), ...linesOf('Trust: ')]);
-  assert.match(notes[1], /75 % of the work was done/);
+  assert.deepEqual(notes, [
+    ...linesOf('GPU busy '), ...linesOf('GPU: '), ...linesOf('Wall time '),
+    ...linesOf('Data quality: ')
+  ]);
+  assert.match(notes[2], /75 % of the work was done/);
 });
 
 test('the bars below it have the shares that it names', async () => {
   page = await open(browser, html);
   const shown = await page.$$eval('.meter-head strong', (nodes) => nodes.map((n) => n.textContent));
-  const [, claimed, really, idle] = textReport.split('\n')[0].match(
-      /nvidia-smi model (\d+ %), GPU really (at least \d+ %).*idle ((?:>= )?\d+ %)/);
+  const [, really, idle, claimed] = linesOf('GPU busy ')[0].match(
+      /GPU busy (at least \d+ %).*idle ((?:>= )?\d+ %); nvidia-smi would show up to (\d+ %)/);
   assert.deepEqual(shown, [claimed, really, idle]);
-  assert.match(await text(page, '.meter:last-child .note'), /^\d+ % of it simulation; unknown/);
+  assert.match(await text(page, '.meter:last-child .note'), /^[\d.]+ % simulation; unknown/);
 });
 
 test('what the run would be without this and that is the report\'s', async () => {
@@ -110,20 +117,23 @@ test('what the run would be without this and that is the report\'s', async () =>
   const overview = await text(page, '.overview');
   const limited = `GPU-limited\u2265 ${(run.gpu_limited_share * 100).toFixed(1)} %`;
   assert.ok(overview.includes(limited), overview);
-  const {part, part_low, part_high} = run.infinitely_fast;
-  assert.ok(
-      overview.includes(`infinitely fast${part.toFixed(2)} x the time95 %: ${
-          (Math.floor(part_low * 100 + 1e-9) / 100).toFixed(2)} to ${
-          (Math.ceil(part_high * 100 - 1e-9) / 100).toFixed(2)}`),
-      overview);
+  const {saving} = report.diagnosis[0];
+  if (saving) {
+    assert.ok(
+        overview.includes(`95 %: ${Math.floor(saving.saves_low * 100)} to ${
+            Math.ceil(saving.saves_high * 100)} %`),
+        overview);
+  }
   const path = await rows(page, '.path');
   assert.deepEqual(path.map((row) => row.figures.ns), run.critical_path.parts.map(({ns}) => ns));
   assert.ok(path[0].shown.startsWith(run.critical_path.parts[0].operation));
   assert.notEqual(path[3].row, path[4].row, 'rows of two processes can be told apart');
-  const without = await rows(page, '.without');
+  const savings = await rows(page, '.savings');
+  assert.ok(savings.length > 0);
   assert.deepEqual(
-      without.map((row) => [row.row, row.figures.wall_ns]),
-      run.critical_path.without.map((row) => [row.part, row.wall_ns]));
+      savings.map((row) => [row.row, row.figures.wall_ns]),
+      run.savings.filter(({saves}) => saves >= 0.01)
+          .map(({part, name, wall_ns}) => [`${part} ${name}`, wall_ns]));
 });
 
 test('corrected values stand beside the recorded ones, with their intervals', async () => {
@@ -142,7 +152,7 @@ test('corrected values stand beside the recorded ones, with their intervals', as
     [corrected.span_ns_low, corrected.span_ns_high],
     ...corrected.operations.map((row) => [row.wall_ns_low, row.wall_ns_high])
   ]);
-  assert.ok((await text(page, '#trust')).includes(linesOf('Without the profiler: ')[0]));
+  assert.ok((await text(page, '#quality')).includes(linesOf('Without the profiler: ')[0]));
   assert.match(linesOf('Without the profiler: ')[0], /GPU busy >= /);
   for (const key of ['gpu_busy_ns', 'gpu_busy_ns_recorded'])
     assert.match(shown[0].texts[key], /^\u2265 /);
@@ -378,9 +388,11 @@ test('unknown GPU time is neither idle nor a lack of work', async () => {
   page = await open(browser, join(folder, 'killed.html'));
   assert.equal(
       await text(page, '.lead'),
-      'GPU unknown 100 %: no work was recorded, but some could have run.');
+      'Inconclusive: what the GPU did is unknown for 100 % of the time.');
+  const notes = await page.$$eval('#headline > .note', (nodes) => nodes.map((n) => n.textContent));
+  assert.equal(notes[0], 'GPU unknown 100 %: no work was recorded, but some could have run.');
   const meters = await page.$$eval('.meter-head', (nodes) => nodes.map((n) => n.textContent));
-  assert.deepEqual(meters, ['the GPU really workedat least 0 %', 'idle0 %']);
+  assert.deepEqual(meters, ['GPU busyat least 0 %', 'idle0 %']);
   assert.match(await text(page, '.meter:last-child .note'), /^unknown 100 %/);
   const [process] = await rows(page, '.processes');
   assert.equal(process.texts.gpu_busy_ns, '\u2265 0');

@@ -26,7 +26,7 @@ namespace gpubound::sim {
 inline Result<Report> CorrectedReport(const gpubound::Run& run, const CostModel& costs) {
   ReportOptions options;
   options.costs = costs;
-  options.speedups = false;
+  options.savings = false;
   Result<Report> report = BuildReport(run, options);
   if (!report.ok()) return report;
   const Status added = AddReplays(run, options, &*report);

@@ -116,15 +116,16 @@ class ReplayedReportTest : public ::testing::Test {
   const VirtualProgram program_ = MakeWorkload(Workload::kCpuBound, 7);
 };
 
-TEST_F(ReplayedReportTest, SaysWhatTheOperationOnTheCriticalPathWouldBuy) {
+TEST_F(ReplayedReportTest, TheLargestSavingIsThatOfTheOperationOnTheCriticalPath) {
   const Report report = ReportWith(Calibrated());
-  ASSERT_TRUE(report.run.what_if && report.run.what_if_free);
-  EXPECT_EQ(report.run.what_if->operation, "simulation");
-  EXPECT_EQ(report.run.what_if_free->operation, "simulation");
-  EXPECT_LT(report.run.what_if_free->part, report.run.what_if->part);
-  EXPECT_LT(report.run.what_if->part, 0.95);
-  // Half of what all of it would save: simulation waits for nothing.
-  EXPECT_NEAR(1 - report.run.what_if->part, (1 - report.run.what_if_free->part) / 2, 0.01);
+  ASSERT_FALSE(report.run.savings.empty());
+  const ReportSaving& first = report.run.savings.front();
+  EXPECT_TRUE(first.name == "simulation" || first.name == "simulator") << first.part << first.name;
+  EXPECT_GT(first.saves, 0.05);
+  EXPECT_LE(first.saves_low, first.saves);
+  EXPECT_GE(first.saves_high, first.saves);
+  ASSERT_TRUE(report.diagnosis.front().saving);
+  EXPECT_EQ(report.diagnosis.front().saving->saves, first.saves);
 }
 
 TEST_F(ReplayedReportTest, ThePathIsAsLongAsTheCorrectedProcess) {
@@ -133,15 +134,16 @@ TEST_F(ReplayedReportTest, ThePathIsAsLongAsTheCorrectedProcess) {
   EXPECT_EQ(report.run.critical_path->wall_ns, report.processes[0].corrected->process.span_ns);
 }
 
-TEST_F(ReplayedReportTest, NamesWhatDeviceSimulatorAndPythonWouldBuy) {
+TEST_F(ReplayedReportTest, AsksAboutGpuOperationsKernelsAndLayers) {
   const Report report = ReportWith(Calibrated());
   std::set<std::string> parts;
-  for (const ReportSpeedup& speedup : report.run.critical_path->speedups) {
-    parts.insert(speedup.part);
-    EXPECT_LE(speedup.wall_ns, report.run.critical_path->wall_ns);
+  for (const ReportSaving& saving : report.run.savings) {
+    parts.insert(saving.part);
+    EXPECT_EQ(saving.factor, 0.5);
+    EXPECT_LE(saving.wall_ns, report.run.critical_path->wall_ns);
   }
-  EXPECT_EQ(parts, (std::set<std::string>{"device", "layer python", "layer simulator",
-                                          "operation simulation"}));
+  EXPECT_TRUE(parts.contains("gpu") && parts.contains("operation_cpu") && parts.contains("layer"));
+  EXPECT_TRUE(report.run.gpu_limited_share);
 }
 
 TEST_F(ReplayedReportTest, WithoutCostsThePathIsThatOfTheRecording) {
@@ -151,13 +153,12 @@ TEST_F(ReplayedReportTest, WithoutCostsThePathIsThatOfTheRecording) {
   EXPECT_EQ(report.processes[0].corrected, nullptr);
 }
 
-TEST_F(ReplayedReportTest, AsksNothingWhereSpeedupsAreNotWanted) {
+TEST_F(ReplayedReportTest, AsksNothingWhereSavingsAreNotWanted) {
   ReportOptions options = Calibrated();
-  options.speedups = false;
+  options.savings = false;
   const Report report = ReportWith(options);
   EXPECT_NE(report.processes[0].corrected, nullptr);
-  EXPECT_FALSE(report.run.what_if);
-  EXPECT_TRUE(report.run.critical_path->speedups.empty());
+  EXPECT_TRUE(report.run.savings.empty());
 }
 
 }  // namespace

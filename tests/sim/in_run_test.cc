@@ -340,7 +340,7 @@ TEST_F(InRunTest, AWhatIfScalesWhatWasNotRecordedLikeTheRest) {
   for (const double factor : {0.1, 3.0}) {
     const VirtualProgram program = Loop(7, 10).Program(kShortKernelNs);
     ReplayOptions options;
-    options.changes.scalings.push_back({ScaledPart::kOperation, "simulation", factor});
+    options.changes.scalings.push_back({ScaledPart::kOperationCpu, "simulation", factor});
     options.keep_events = false;
     options.costs = MisledCosts(program, 1);
     const Result<ReplayedRun> replayed = ReplayRun(RunOf(Execute(program, nullptr)), options);

@@ -91,7 +91,7 @@ TEST(ItemsBetweenThreads, WhoIsMadeFasterThanTheOtherWaitsForIt) {
             ReplayOptions options;
             options.keep_events = false;
             options.changes.scalings.push_back(
-                {ScaledPart::kOperation, ProducerAndConsumer::NameOf(role), factor});
+                {ScaledPart::kOperationCpu, ProducerAndConsumer::NameOf(role), factor});
             const ReplayFacts facts = Replayed(pair.program(), options);
             const VirtualProgram changed = Scaled(pair.program(), pair.ThreadOf(role), factor);
             const std::vector<StepFact> steps = Execute(changed, nullptr).steps;
@@ -150,7 +150,7 @@ TEST(ItemsBetweenThreads, WorkDuringWhichAnItemComesIsNoWait) {
     }
     ReplayOptions options;
     options.keep_events = false;
-    options.changes.scalings.push_back({ScaledPart::kOperation, "simulation", 0});
+    options.changes.scalings.push_back({ScaledPart::kOperationCpu, "simulation", 0});
     const ReplayFacts facts = Replayed(program, options);
     const auto truth = static_cast<double>(SpanOf(Scaled(program, 1, 0)));
     EXPECT_NEAR(LengthOf(facts) / truth, 1, 0.002) << in_scope;

@@ -127,7 +127,8 @@ TEST_P(ThreadWakesTest, AFasterOrSlowerThreadMovesThoseThatItLetsGoOn) {
       for (const double factor : {0.0, 0.5, 3.0}) {
         ReplayOptions options;
         options.keep_events = false;
-        options.changes.scalings.push_back({ScaledPart::kOperation, Ring::NameOf(thread), factor});
+        options.changes.scalings.push_back(
+            {ScaledPart::kOperationCpu, Ring::NameOf(thread), factor});
         const ReplayFacts facts = Replayed(program, options);
         const auto truth = static_cast<double>(SpanOf(Scaled(program, thread, factor)));
         const auto predicted = LengthOf(facts);
@@ -159,7 +160,7 @@ TEST(ThreadStartsTest, AThreadThatWasStartedBeginsWhereItWasStarted) {
     for (uint32_t t = 1; t < program.threads.size(); ++t) changed = Scaled(changed, t, factor);
     ReplayOptions options;
     options.keep_events = false;
-    options.changes.scalings.push_back({ScaledPart::kOperation, "work", factor});
+    options.changes.scalings.push_back({ScaledPart::kOperationCpu, "work", factor});
     const ReplayFacts facts = Replayed(program, options);
     const auto predicted = LengthOf(facts);
     EXPECT_NEAR(predicted / static_cast<double>(SpanOf(changed)), 1, 0.002) << "x " << factor;
@@ -178,7 +179,7 @@ TEST(ThreadWakesOfUnseenWork, AWaitForItIsNotKnownToHaveMoved) {
   program.told_semaphores = 1;  // that of the first thread
   ReplayOptions options;
   options.keep_events = false;
-  options.changes.scalings.push_back({ScaledPart::kOperation, Ring::NameOf(0), 0.5});
+  options.changes.scalings.push_back({ScaledPart::kOperationCpu, Ring::NameOf(0), 0.5});
   EXPECT_GT(Replayed(program, options).unmoved_waits_ns, 0);
 }
 
@@ -219,7 +220,7 @@ TEST(ThreadWakesOfUnseenWork, WhoseWaitsAreScopesIsAtWorkOutsideOfThem) {
   for (const auto& [thread, name] : works) {
     ReplayOptions options;
     options.keep_events = false;
-    options.changes.scalings.push_back({ScaledPart::kOperation, name, 0.1});
+    options.changes.scalings.push_back({ScaledPart::kOperationCpu, name, 0.1});
     const ReplayFacts facts = Replayed(program, options);
     VirtualProgram changed = program;
     for (Statement& statement : changed.threads[thread].statements) {
@@ -261,7 +262,7 @@ TEST(ThreadWakesOfUnseenWork, ASelectorThatIsOnlyAskedFollowsNobody) {
   }
   ReplayOptions options;
   options.keep_events = false;
-  options.changes.scalings.push_back({ScaledPart::kOperation, "simulation", 0.1});
+  options.changes.scalings.push_back({ScaledPart::kOperationCpu, "simulation", 0.1});
   const ReplayFacts facts = Replayed(program, options);
   const auto truth = static_cast<double>(SpanOf(Scaled(Scaled(program, 1, 0.1), 2, 0.1)));
   EXPECT_NEAR(LengthOf(facts) / truth, 1, 0.01);
@@ -272,7 +273,7 @@ TEST(ThreadWakesOfUnseenWork, OneKnownWaitMakesNoneKnownThatComesLater) {
   VirtualProgram program = Ring(2, 1).Make(3);
   ReplayOptions options;
   options.keep_events = false;
-  options.changes.scalings.push_back({ScaledPart::kOperation, Ring::NameOf(0), 0.5});
+  options.changes.scalings.push_back({ScaledPart::kOperationCpu, Ring::NameOf(0), 0.5});
   EXPECT_EQ(Replayed(program, options).unmoved_waits_ns, 0);
   const auto add = [&](Action action, TimeNs cost_ns) -> Statement& {
     return Add(&program, 0, action, cost_ns);

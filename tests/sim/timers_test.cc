@@ -55,7 +55,7 @@ VirtualProgram EventLoop(TimeNs training_ns, uint32_t timers, bool told = true) 
 ReplayOptions WithTraining(double factor) {
   ReplayOptions options;
   options.keep_events = false;
-  options.changes.scalings.push_back({ScaledPart::kOperation, "training", factor});
+  options.changes.scalings.push_back({ScaledPart::kOperationCpu, "training", factor});
   return options;
 }
 

@@ -148,9 +148,8 @@ TEST(Commands, AnEmptyFileNameIsNotTakenForNone) {
   for (const Arguments& words :
        {Arguments{"check", "none", "--require", "wall<1s", "--junit"},
         Arguments{"check", "none", "--require", "wall<1s", "--baseline"},
-        Arguments{"report", "none", "--html"}, Arguments{"report", "none", "--plot"},
-        Arguments{"compare", "none", "neither", "--html"}, Arguments{"import", "none", "-o"},
-        Arguments{"env", "-o"}}) {
+        Arguments{"report", "none", "--plot"}, Arguments{"compare", "none", "neither", "--html"},
+        Arguments{"import", "none", "-o"}, Arguments{"env", "-o"}}) {
     Arguments with_empty = words;
     with_empty.emplace_back();
     const Captured captured = Gpubound(with_empty);

@@ -104,8 +104,8 @@ TEST_F(ImportCommand, TheCallThatALongGapConsistsOfIsNamed) {
   const Captured report = Capture([&] {
     return Dispatch({"report", folder_.File("long.gpubound")});
   });
-  EXPECT_THAT(report.out, HasSubstr("Start-up inside CUDA holds the GPU idle 90 % of the time: "));
-  EXPECT_THAT(report.out, HasSubstr("cudaFree took 900 us"));
+  EXPECT_THAT(report.out, HasSubstr("Start-up-bound: the GPU is idle 91 % of the time while CUDA "
+                                    "starts (900 us of\n  cudaFree)"));
 }
 
 TEST_F(ImportCommand, EachStepEndsAnIteration) {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <utility>
 
 #include "analysis/base/text_table.h"
 #include "analysis/calibration/calibration_file.h"
@@ -18,6 +20,7 @@
 #include "analysis/report/simulated_mark.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/load_report.h"
+#include "tools/commands/open_page.h"
 #include "tools/commands/operations_option.h"
 #include "tools/commands/option_parser.h"
 #include "tools/commands/prepare_analysis.h"
@@ -37,8 +40,9 @@ constexpr CommandHelp kHelp = {
     "Prints where the time of each operation went, and how much of it the GPU was really working.\n"
     "RUN is the directory of a run; without it, the newest *.gpubound directory here. Only --plot\n"
     "takes more than one.",
-    "Without options: one screen that says it all, and details in short; --full has all sections.\n"
-    "Tables of --by: one for each word of the list. --attribution timeline: GPU time that passed\n"
+    "Without options: one screen with what limits the run, what to do, and what that would bring;\n"
+    "--full has all sections. --by: one table for each word of the list, and nothing else.\n"
+    "--html without FILE writes RUN/report.html. --attribution timeline: GPU time that passed\n"
     "while an operation was open; caused: of the work that it launched.\n"
     "Columns: 'wall' is the sum of 'cpu only' (GPU idle, CPU working), 'cpu+gpu' (both), 'gpu "
     "only'\n"
@@ -52,18 +56,20 @@ constexpr CommandHelp kHelp = {
     "read.\n",
     "  gpubound report\n"
     "  gpubound report train.gpubound --by phase,operation --kernels\n"
-    "  gpubound report train.gpubound --html report.html\n"
+    "  gpubound report train.gpubound --open\n"
     "  gpubound report train.gpubound --json > report.json\n"
     "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.pdf\n"};
 
 constexpr int kUnlimitedWidth = 1'000'000;
+constexpr char kPageOfRun[] = "RUN/report.html";  // of --html without a file
 
 struct ReportArguments {
   std::vector<std::string> runs;
   bool json = false;
   bool csv = false;
   std::string html;  // file to write; empty: none
-  std::string plot;  // likewise
+  bool open = false;
+  std::string plot;  // as |html|
   std::vector<std::string> group_by;
   bool no_replay = false;
   bool force = false;
@@ -94,7 +100,9 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   parser.AddFlag("--csv", &arguments->csv, "Operations as comma-separated values");
   parser.AddOption("--html", &arguments->html, "Write a page to look at in a browser; - is stdout")
       .Check(NotEmpty())
-      .Value("FILE");
+      .Value("FILE")
+      .OrWithout(kPageOfRun);
+  parser.AddFlag("--open", &arguments->open, "Write the page and open it in a browser");
   parser
       .AddOption("--plot", &arguments->plot,
                  "Draw bars and transitions for a paper, as .svg or .pdf")
@@ -108,8 +116,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   parser.AddFlag("--full", &arguments->text.full,
                  "Every section at length, not one screen and details in short");
   parser.AddListOption("--by", &arguments->text.by,
-                       {"operation", "phase", "process", "device", "layer", "thread", "iteration",
-                        "gap", "transition"},
+                       {"operation", "kernel", "phase", "process", "device", "layer", "thread",
+                        "iteration", "gap", "transition"},
                        "Tables");
   parser.AddListOption("--attribution", &arguments->text.attribution, {"timeline", "caused"},
                        "GPU time");
@@ -130,6 +138,12 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
       "Recorded values alone, several times as fast: no corrected ones, no critical path");
   parser.AddFlag("--force", &arguments->force, "Let --html and --plot replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
+  if (std::erase(arguments->text.by, "kernel") > 0) arguments->text.kernels = true;
+  // The run, not a file to write: "report --html RUN".
+  if (arguments->runs.empty() && std::filesystem::is_directory(arguments->html)) {
+    arguments->runs.push_back(std::exchange(arguments->html, kPageOfRun));
+  }
+  if (arguments->open && arguments->html.empty()) arguments->html = kPageOfRun;
   if (window == "work") arguments->model.window = ReportWindow::kWork;
   if (window == "whole") arguments->model.window = ReportWindow::kWhole;
   std::string complaint = Contradiction(parser);
@@ -163,6 +177,17 @@ int DrawFigure(const ReportArguments& arguments) {
                  kExitCheckFailed);
 }
 
+int StorePage(const ReportArguments& arguments, const AnalyzedRun& analyzed) {
+  const bool in_run = arguments.html == kPageOfRun;
+  const std::string file = in_run ? PageInRun(analyzed.run.path) : arguments.html;
+  const int status = StoreAs(file, PageOf(analyzed), arguments.force, kExitCheckFailed);
+  if (status != 0 || IsStdout(file)) return status;
+  if (in_run) PrintMessage("page: " + FileUrl(file));
+  if (!arguments.open || OpenInBrowser(file)) return status;
+  PrintMessage("No browser could be started: open " + FileUrl(file) + " yourself.");
+  return kExitCheckFailed;
+}
+
 }  // namespace
 
 int PrintReport(const Arguments& words) {
@@ -177,13 +202,16 @@ int PrintReport(const Arguments& words) {
   if (arguments.text.raw && !stream.is_terminal && EnvironmentVariable("COLUMNS") == nullptr) {
     arguments.text.width = kUnlimitedWidth;
   }
-  const std::string& file = arguments.plot.empty() ? arguments.html : arguments.plot;
+  const bool in_run = arguments.html == kPageOfRun;
+  const std::string file = !arguments.plot.empty() ? arguments.plot
+                           : in_run                ? std::string()
+                                                   : arguments.html;
   if (const auto refused = RefusePlace(file, arguments.force)) return *refused;
   PrepareAnalysisOfMapped();
   if (!arguments.plot.empty()) return DrawFigure(arguments);
   arguments.model.replays = !arguments.no_replay;
   arguments.model.why_not_replayed = "--no-replay leaves that out";
-  arguments.model.speedups = !arguments.csv;
+  arguments.model.savings = !arguments.csv;
   arguments.model.calibration_folder = CalibrationFolder();
   const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(run, arguments.model);
@@ -191,9 +219,7 @@ int PrintReport(const Arguments& words) {
     PrintError(analyzed.error());
     return kExitUnreadable;
   }
-  if (!arguments.html.empty()) {
-    return StoreAs(arguments.html, PageOf(*analyzed), arguments.force, kExitCheckFailed);
-  }
+  if (!arguments.html.empty()) return StorePage(arguments, *analyzed);
   const Report& report = analyzed->report;
   arguments.text.run = ShellQuote(analyzed->run.path);
   if (arguments.csv) {

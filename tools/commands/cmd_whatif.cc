@@ -22,8 +22,10 @@ namespace {
 constexpr CommandHelp kHelp = {
     "gpubound whatif", "[OPTIONS] RUN [--scale PART=NAME:FACTOR]...",
     "Replays a run with parts of it made faster or slower, and says how long it would have taken.",
-    "PART is operation or layer (CPU time: waits for the GPU follow), kernel (device work whose\n"
-    "name contains NAME), or device:FACTOR for all device work. FACTOR multiplies the time.\n"
+    "PART is operation (its GPU work and its CPU code; also operation-gpu and operation-cpu), "
+    "layer\n"
+    "(CPU time: waits for the GPU follow), kernel (GPU work whose name contains NAME), or\n"
+    "device:FACTOR for all GPU work. FACTOR multiplies the time.\n"
     "--graph-capture: launches inside the operation become one graph launch per occurrence.\n"
     "docs/overhead_model.md says what is assumed.\n"
     "Exit status: 0; 1 if stdout cannot be written; 2 for a change that makes no sense;\n"

@@ -124,6 +124,11 @@ AddedOption& AddedOption::SplitAtCommas() {
   return *this;
 }
 
+AddedOption& AddedOption::OrWithout(const std::string& fallback) {
+  option_->expected(0, 1)->default_str(fallback);
+  return *this;
+}
+
 AddedOption OptionParser::AddOption(const std::string& name, std::string* value,
                                     const std::string& description) {
   return AddedOption(Operand(app_->add_option(name, *value, description)));

@@ -55,6 +55,8 @@ class AddedOption {
   AddedOption& TakeOneEach();
   // Likewise, and the value is a list, with commas.
   AddedOption& SplitAtCommas();
+  // May be given without a value, which then is |fallback|.
+  AddedOption& OrWithout(const std::string& fallback);
 
  private:
   friend class OptionParser;

@@ -14,8 +14,9 @@ import sys
 BASE = ["proto", "analysis/base"]
 TRACE = BASE + ["analysis/trace"]
 SEGMENTS = TRACE + ["analysis/segments"]
-MODEL = TRACE + ["analysis/report"]
-ATTRIBUTION = SEGMENTS + ["analysis/timeline", "analysis/sweep", "analysis/processes", "analysis/report"]
+MODEL = TRACE + ["analysis/report", "analysis/diagnosis"]
+ATTRIBUTION = SEGMENTS + ["analysis/timeline", "analysis/sweep", "analysis/processes", "analysis/report",
+                          "analysis/diagnosis"]
 CORRECTION = ATTRIBUTION + ["analysis/reader", "analysis/calibration", "analysis/replay",
                             "analysis/attribution"]
 CUPTI = ["cupti_hooks/cupti", "cupti_hooks/nvtx", "cupti_hooks/sampling"]
@@ -41,13 +42,16 @@ ROOMS = {
     "analysis/calibration": TRACE,
     "analysis/replay": TRACE + ["analysis/timeline", "analysis/processes", "analysis/calibration"],
     "analysis/report": TRACE,
+    # The rules from figures to findings, which every output shows: they read the model alone.
+    "analysis/diagnosis": TRACE + ["analysis/report"],
     "analysis/attribution": ATTRIBUTION,
     "analysis/correction": CORRECTION,
     "analysis/compact": ATTRIBUTION + ["analysis/reader", "analysis/attribution"],
     # These two can name the model and nothing of the engine: they read a report and compute nothing.
     "analysis/output/text": MODEL,
-    "analysis/output/check": ["proto", "analysis/base", "analysis/report", "analysis/output/text"],
-    "analysis/output/page": SEGMENTS + ["analysis/processes", "analysis/report", "analysis/output/text"],
+    "analysis/output/check": ["proto", "analysis/base", "analysis/report", "analysis/diagnosis", "analysis/output/text"],
+    "analysis/output/page": SEGMENTS + ["analysis/processes", "analysis/report", "analysis/diagnosis",
+                             "analysis/output/text"],
     "analysis/output/tables": SEGMENTS + ["analysis/naming", "analysis/reader", "analysis/report", "analysis/correction"],
     "analysis/output/export": CORRECTION + ["analysis/correction", "analysis/output/text",
                                             "analysis/output/check", "analysis/output/page",

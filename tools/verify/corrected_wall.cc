@@ -44,7 +44,7 @@ Result<CorrectedWall> CorrectedWallOf(const TimedRun& run, const std::string& ru
   ReportOptions options;
   options.detail = ReportDetail::kBreakdown;
   options.replays = true;
-  options.speedups = false;
+  options.savings = false;
   options.costs = ModelOf(calibration);
   const Result<AnalyzedRun> analyzed = AnalyzeRun(run_directory, options);
   if (!analyzed.ok()) return analyzed.error();

@@ -9,6 +9,7 @@
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
+#include "analysis/diagnosis/cause_rules.h"
 #include "analysis/output/check/compare.h"
 #include "analysis/output/text/report_sections.h"
 #include "analysis/report/main_process.h"

@@ -5,7 +5,7 @@
 #include "analysis/output/page/page_json.h"
 
 #include "analysis/base/demangle.h"
-#include "analysis/output/text/advice.h"
+#include "analysis/diagnosis/headline_facts.h"
 #include "analysis/output/text/headline.h"
 #include "analysis/output/text/report_sections.h"
 #include "analysis/output/text/report_waits.h"
@@ -172,7 +172,6 @@ Json SummaryJson(const Report& report) {
   return Json{{"headline", HeadlineText(report)},
               {"scope", Sentence(HeadlineScope(report, options))},
               {"wall", Sentence(WallTimeLine(report, options))},
-              {"advice", AdviceFor(report)},
               {"main_process", IndexOf(report, MainProcess(report))},
               {"told_process", IndexOf(report, ToldProcess(report))},
               {"smi_model", report.run.smi_model},

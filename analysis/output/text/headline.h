@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figures of the report's first line, and the line itself. Pure.
+// How busy the GPU was, and what nvidia-smi says of it, in a line. Pure.
 #ifndef GPUBOUND_ANALYSIS_OUTPUT_TEXT_HEADLINE_H_
 #define GPUBOUND_ANALYSIS_OUTPUT_TEXT_HEADLINE_H_
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "analysis/report/report.h"
 
@@ -15,38 +13,12 @@ namespace gpubound {
 // "unknown 8 %", or "unknown <= 8 %".
 std::string UnknownText(const ReportUnknown& unknown);
 
-// The headline is about iterations that leave out so much of the run that figures of the one are
-// not those of the other.
-bool HeadlineIsPart(const Report& report);
+// "nvidia-smi showed 97 %"; where NVML was not asked, what it would have shown at most. What a
+// stand-in says of a simulated device is no claim of nvidia-smi's.
+std::string SmiText(const ReportRun& run);
 
-// No device worked, and none could have worked unrecorded: the text is about the CPU alone.
-bool UsesNoGpu(const Report& report);
-
-// The process that the headline is about; null where no process was recorded.
-const ReportProcess* HeadlineProcess(const Report& report);
-
-struct IdleExplained {
-  int64_t idle_ns = 0;
-  std::vector<CauseTime> causes;  // longest first; at least so long, so they may sum to less
-  int64_t others_ns = 0;          // by so much a cause may be longer
-};
-
-// Why the main process's devices were idle, over the iterations after warm-up where they are the
-// headline, else over its span. A process's causes are those of time without work of its own; where
-// others' work ran on a device meanwhile, it was not idle, and which cause that was of is not
-// known.
-IdleExplained HeadlineIdle(const Report& report);
-
-// Whether another process of the run uses a device of |process| too.
-bool SharesADevice(const Report& report, const ReportProcess& process);
-
-// The share of the headline's device time that the main process's own work takes, where other
-// processes use its devices too and the report tells; absent otherwise.
-std::optional<double> OwnShare(const Report& report);
-
-// "nvidia-smi 97 % (model 100 %), GPU really 41 % (peers 24 %), idle 35 %: waiting for 8 env
-// workers; ..." Long names are shortened, with an ellipsis of |unicode| or of dots.
-std::string HeadlineText(const Report& report, bool unicode = true);
+// "GPU busy 41 % (peers 24 %), idle 35 %; nvidia-smi showed 97 %."
+std::string HeadlineText(const Report& report);
 
 }  // namespace gpubound
 

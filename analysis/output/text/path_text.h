@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The critical path in the text report, as a section or a sentence. Pure.
+// The critical path in the text report, as a section. Pure.
 #ifndef GPUBOUND_ANALYSIS_OUTPUT_TEXT_PATH_TEXT_H_
 #define GPUBOUND_ANALYSIS_OUTPUT_TEXT_PATH_TEXT_H_
 
@@ -15,12 +15,9 @@ namespace gpubound {
 // root: that was not recorded, or only launches. Else empty.
 std::string OwnerText(const Report& report, const TextOptions& options);
 
-// The longest parts, the others as one row so that rows sum to the span, and what the run would
-// take without some of them; empty where the run was not replayed.
+// The longest parts, and the others as one row so that rows sum to the span; empty where the run
+// was not replayed.
 std::string CriticalPathSection(const Report& report, const TextOptions& options);
-
-// The longest few parts, and the same.
-std::string CriticalPathSentence(const Report& report, const TextOptions& options);
 
 }  // namespace gpubound
 

@@ -11,7 +11,7 @@
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
-#include "analysis/output/text/headline.h"
+#include "analysis/diagnosis/headline_facts.h"
 #include "analysis/output/text/pid_text.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/span_end.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the text report says in a line where --full has a table. Each is empty where there is
-// nothing to say, and ends in a newline otherwise. Pure.
+// Lines of the text report on what the program and the recorder said, and on what more there is to
+// see. Each is empty where there is nothing to say, and ends in a newline otherwise. Pure.
 #ifndef GPUBOUND_ANALYSIS_OUTPUT_TEXT_REPORT_OVERVIEW_H_
 #define GPUBOUND_ANALYSIS_OUTPUT_TEXT_REPORT_OVERVIEW_H_
 
@@ -12,18 +12,15 @@
 
 namespace gpubound {
 
-// Shares of the layers in the span of |process|.
-std::string LayerSentence(const ReportProcess& process, const TextOptions& options);
-
-// What the program said of itself, begun by an empty line; without --full the begin of that.
+// What the program said of itself, begun by an empty line.
 std::string MetadataLines(const Report& report, const TextOptions& options);
 
-// What the ledger and the reader have to say, worst first, begun by an empty line; of many entries
-// without --full the first, and what the others are called.
+// What the ledger and the reader have to say, worst first, begun by an empty line; without --full
+// not that a device was simulated.
 std::string LedgerLines(const Report& report, const TextOptions& options);
 
 // Which options show more.
-std::string MoreLine(const TextOptions& options);
+std::string MoreLine(const Report& report, const TextOptions& options);
 
 }  // namespace gpubound
 

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "analysis/base/demangle.h"
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
+#include "analysis/diagnosis/cause_rules.h"
+#include "analysis/diagnosis/headline_facts.h"
 #include "analysis/output/text/headline.h"
 #include "analysis/output/text/in_run_text.h"
 #include "analysis/output/text/pid_text.h"
@@ -22,7 +25,6 @@
 namespace gpubound {
 namespace {
 
-constexpr char kPythonPart[] = "layer python";
 constexpr double kWorthNaming = 0.01;  // of idle time, where sentences are short
 
 // Tables or the long report are asked for.
@@ -99,35 +101,6 @@ std::string CorrectedWall(const Report& report, const ReportProcess& main,
 
 }  // namespace
 
-bool RunsPython(const ReportProcess& process) {
-  return std::any_of(process.cells.begin(), process.cells.end(),
-                     [](const ReportCell& cell) { return cell.layer == "python"; });
-}
-
-bool BlamesPython(const Report& report, const ReportProcess& process) {
-  constexpr double kHardlyShorter = 0.95;  // than the run is
-  if (!RunsPython(process)) return false;
-  if (!report.run.critical_path) return true;
-  const ReportCriticalPath& path = *report.run.critical_path;
-  return std::none_of(path.speedups.begin(), path.speedups.end(),
-                      [&path](const ReportSpeedup& speedup) {
-                        return speedup.part == kPythonPart &&
-                               ShareOf(speedup.wall_ns, path.wall_ns) > kHardlyShorter;
-                      });
-}
-
-std::string CauseText(const std::string& cause, bool python) {
-  if (cause == "launch") return python ? "Python and launch path" : "launch path";
-  if (cause == "copy") return "data copy";
-  if (cause == "sync") return "sync round trip";
-  if (cause == "waiting") return "waiting on others";
-  if (cause == "queued") return "between queued work";
-  if (cause == "event-wait") return "waiting for another stream";
-  if (cause == "compile") return "compile or capture";
-  if (cause == "unknown") return "nothing recorded";
-  return cause;
-}
-
 // How busy from the first to the last work, where that is not what the other figures say: a profile
 // has time before and after in which nothing that it watches happens.
 std::string WorkWindowText(const ReportRun& run, const TextOptions& options) {
@@ -188,7 +161,7 @@ std::string HeadlineScope(const Report& report, const TextOptions& options) {
             "GPU-limited " +
             Bounded(run.whole_gpu_busy_is_upper_bound, whole_unknown > 0,
                     FormatShare(*run.gpu_limited_share)) +
-            ": what an infinitely fast one saves";
+            ": what an infinitely fast GPU would save";
   }
   return line.empty() ? "" : Wrap("GPU: " + line + ".", options.width, 2);
 }
@@ -219,6 +192,27 @@ std::string LoopLine(const Report& report, const TextOptions& options) {
           time(process->span_ns - all.start_up_ns - all.shutdown_ns) + ", shutdown " +
           time(all.shutdown_ns) + ".";
   return Wrap(line, options.width, 2);
+}
+
+// Those that ended, which may be fewer than were asked for.
+std::string StepsLine(const Report& report, const TextOptions& options) {
+  if (report.run.steps.empty()) return {};
+  const auto ends_some = [](const ReportProcess& process) {
+    return process.iterations && !process.iterations->every.empty();
+  };
+  const auto any = std::find_if(report.processes.begin(), report.processes.end(), ends_some);
+  std::string which = "no iteration that ended";
+  if (any != report.processes.end()) {
+    const ReportProcess& main = *MainProcess(report);
+    const ReportProcess& process = ends_some(main) ? main : *any;
+    const std::vector<ReportIteration>& every = process.iterations->every;
+    const std::string first = std::to_string(every.front().number);
+    const std::string last = std::to_string(every.back().number);
+    which = every.size() == 1 ? "iteration " + first : "iterations " + first + " to " + last;
+  }
+  return Wrap("Recorded: " + which + " (--steps " + report.run.steps +
+                  "); all figures are about their time.",
+              options.width, 2);
 }
 
 std::string WallTimeLine(const Report& report, const TextOptions& options) {
@@ -300,20 +294,20 @@ std::string IdleSentence(const Report& report, const ReportProcess& process,
   std::vector<std::pair<std::string, int64_t>> causes(sums.begin(), sums.end());
   std::stable_sort(causes.begin(), causes.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string line = SharesADevice(report, process) ? "Without GPU work of its own " : "GPU idle ";
-  line +=
-      FormatTime(idle_ns, options.raw) + (HeadlineIsPart(report) ? " of the whole span: " : ": ");
-  int64_t others_ns = 0;
-  for (size_t i = 0; i < causes.size(); ++i) {
-    const double share = ShareOf(causes[i].second, idle_ns);
-    if (share < kWorthNaming && !IsAtLength(options)) {
-      others_ns += causes[i].second;
-      continue;
-    }
-    line += (i == 0 ? "" : ", ") + CauseText(causes[i].first, BlamesPython(report, process)) + " " +
-            FormatShare(share);
+  // Of the time of all devices that it used.
+  std::set<std::pair<std::string, uint32_t>> devices;
+  for (const ReportDeviceShare& share : process.device_shares) {
+    devices.insert({share.uuid, share.ordinal});
   }
-  if (others_ns > 0) line += ", others " + FormatShare(ShareOf(others_ns, idle_ns));
+  const int64_t whole_ns =
+      process.span_ns * static_cast<int64_t>(std::max<size_t>(devices.size(), 1));
+  std::string line = SharesADevice(report, process) ? "Without GPU work of its own " : "GPU idle ";
+  line += FormatTime(idle_ns, options.raw) + ", " + FormatShare(ShareOf(idle_ns, whole_ns)) +
+          " of the whole span: ";
+  for (size_t i = 0; i < causes.size(); ++i) {
+    line += (i == 0 ? "" : ", ") + CauseText(causes[i].first, BlamesPython(report, process)) + " " +
+            FormatShare(ShareOf(causes[i].second, whole_ns));
+  }
   line += "." + QueuedText(process, options);
   if (IsAtLength(options)) line += LaunchText(process, options);
   return Wrap(line, options.width, 2);
@@ -412,10 +406,10 @@ std::string GapTable(const Report& report, const ReportProcess& process,
              (work.empty() ? "" : " (" + name(Demangled(work)) + ")");
     };
     text += Wrap(FormatTime(gap.ns, options.raw) + " at " + FormatTime(gap.begin_ns, options.raw) +
-                     (several ? " on " + DeviceName(gap.uuid, gap.ordinal) : "") +
-                     ", first of all " + CauseText(gap.cause, BlamesPython(report, process)) +
-                     ": from " + side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) +
-                     " to " + side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
+                     (several ? " on " + DeviceName(gap.uuid, gap.ordinal) : "") + ", mostly " +
+                     CauseText(gap.cause, BlamesPython(report, process)) + ": from " +
+                     side(gap.operation_at_begin, gap.layer_at_begin, gap.work_before) + " to " +
+                     side(gap.operation_at_end, gap.layer_at_end, gap.work_after),
                  options.width, 2);
   }
   return text;
@@ -436,7 +430,7 @@ std::string LaneTables(const ReportProcess& process, const TextOptions& options)
     }
     text += Table(table, options);
   }
-  return text;
+  return text.empty() ? "\nNo thread but the primary one has operations.\n" : text;
 }
 
 std::string DeviceTables(const Report& report, const TextOptions& options) {

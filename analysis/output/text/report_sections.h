@@ -12,16 +12,6 @@
 
 namespace gpubound {
 
-// Whether an interpreter of Python ran in |process|.
-bool RunsPython(const ReportProcess& process);
-
-// Whether sentences may name Python as what keeps a GPU waiting: an interpreter ran in |process|,
-// and the replay does not say that the run would be as long without its time.
-bool BlamesPython(const Report& report, const ReportProcess& process);
-
-// What a user calls the causes of analysis/trace/idle_cause.h; |python|: as BlamesPython() says.
-std::string CauseText(const std::string& cause, bool python);
-
 // What the GPU's work was, what the headline is about where that is not the whole span, and what a
 // faster GPU would save.
 std::string HeadlineScope(const Report& report, const TextOptions& options);
@@ -32,6 +22,9 @@ std::string FailureLine(const Report& report, const TextOptions& options);
 // How long start-up, loop and shutdown of the process took whose iterations are the run's; empty
 // without any.
 std::string LoopLine(const Report& report, const TextOptions& options);
+
+// Which iterations were recorded, where some were asked for; empty otherwise.
+std::string StepsLine(const Report& report, const TextOptions& options);
 
 // How long the run took, corrected or why not, and how long it will take where it told how far it
 // had come.

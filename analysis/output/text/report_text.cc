@@ -4,11 +4,12 @@
 #include "analysis/output/text/report_text.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
-#include "analysis/output/text/advice.h"
+#include "analysis/diagnosis/headline_facts.h"
 #include "analysis/output/text/breakdown_table.h"
 #include "analysis/output/text/headline.h"
 #include "analysis/output/text/other_threads.h"
@@ -20,8 +21,10 @@
 #include "analysis/output/text/report_counters.h"
 #include "analysis/output/text/report_kernels.h"
 #include "analysis/output/text/report_overview.h"
+#include "analysis/output/text/report_screen.h"
 #include "analysis/output/text/report_sections.h"
 #include "analysis/output/text/report_waits.h"
+#include "analysis/output/text/savings_text.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/span_end.h"
 
@@ -29,21 +32,31 @@ namespace gpubound {
 namespace {
 
 constexpr int kSmallestWidth = 60;
-constexpr size_t kMostOperations = 8;  // of the overview; its table is one screen with the rest
-constexpr size_t kMostRows = 40;       // of the tables of the long report
+constexpr size_t kMostRows = 40;  // of the tables of the long report
+constexpr size_t kAllSavings = SIZE_MAX;
 
 class TextReport {
  public:
   TextReport(const Report& report, const TextOptions& options)
       : report_(report), told_(ToldProcess(report)), options_(options) {
     options_.width = std::max(options.width, kSmallestWidth);
+    const bool asks = !options.by.empty() || options.kernels || options.full;
+    if (!asks && !options.attribution.empty()) options_.by = {"operation"};
+    if (!asks && options_.by.empty() && options.raw) options_.full = true;  // every column
   }
 
   std::string Render() {
-    Headline();
-    options_.by.empty() && !options_.full ? Overview() : Tables();
-    text_ += MetadataLines(report_, options_) + LedgerLines(report_, options_);
-    if (options_.names_more && !options_.full) text_ += MoreLine(options_);
+    if (!options_.by.empty() || options_.kernels) {
+      text_ = VerdictLines(report_, options_, /*with_action=*/false);
+      Marks();
+      AskedTables();
+    } else if (options_.full) {
+      text_ = VerdictLines(report_, options_, /*with_action=*/true);
+      Full();
+    } else {
+      text_ = RenderScreen(report_, options_);
+    }
+    if (options_.names_more && !options_.full) text_ += MoreLine(report_, options_);
     return std::move(text_);
   }
 
@@ -53,21 +66,9 @@ class TextReport {
   }
   std::string Time(int64_t ns) const { return FormatTime(ns, options_.raw); }
 
-  void Headline() {
-    const auto paint = [this](const std::string& lines, Paint color) {
-      text_ += Painted(lines.substr(0, lines.size() - 1), color, options_) + "\n";
-    };
-    if (const std::string failure = FailureLine(report_, options_); !failure.empty()) {
-      paint(failure, Paint::kWarning);
-    }
-    paint(Wrap(HeadlineText(report_, options_.unicode), options_.width, 2), Paint::kBold);
+  // What nobody may overlook, whatever is asked for.
+  void Marks() {
     if (options_.raw) text_ += "Times are in ns.\n";
-    text_ += WallTimeLine(report_, options_) + LoopLine(report_, options_);
-    const bool doubtful = !report_.run.verdict.starts_with("complete");
-    paint(Wrap("Trust: " + EscapeName(report_.run.verdict), options_.width, 2),
-          doubtful ? Paint::kWarning : Paint::kPlain);
-    text_ += HeadlineScope(report_, options_);
-    if (!report_.run.steps.empty()) text_ += StepsSentence();
     if (report_.device_kind == "simulated") {
       const std::string mark = "SIMULATED DEVICE";
       const std::string line =
@@ -78,73 +79,45 @@ class TextReport {
     }
   }
 
-  // Those that ended, which may be fewer than were asked for.
-  std::string StepsSentence() const {
-    const auto ends_some = [](const ReportProcess& process) {
-      return process.iterations && !process.iterations->every.empty();
-    };
-    const auto any = std::find_if(report_.processes.begin(), report_.processes.end(), ends_some);
-    std::string which = "no iteration that ended";
-    if (any != report_.processes.end()) {
-      const ReportProcess& main = *MainProcess(report_);
-      const ReportProcess& process = ends_some(main) ? main : *any;
-      const std::vector<ReportIteration>& every = process.iterations->every;
-      const std::string first = std::to_string(every.front().number);
-      const std::string last = std::to_string(every.back().number);
-      which = every.size() == 1 ? "iteration " + first : "iterations " + first + " to " + last;
-    }
-    return Wrap("Recorded: " + which + " (--steps " + report_.run.steps +
-                    "); all else here is about their time.",
-                options_.width, 2);
-  }
-
-  void Advice() {
-    for (const std::string& advice : AdviceFor(report_, options_.unicode)) {
-      text_ += Wrap("> " + advice, options_.width, 2);
+  void Headline() {
+    text_ += "\n" + Wrap(HeadlineText(report_), options_.width, 2);
+    text_ += WallTimeLine(report_, options_) + LoopLine(report_, options_);
+    const bool doubtful = !report_.run.verdict.starts_with("complete");
+    const std::string quality =
+        Wrap("Data quality: " + EscapeName(report_.run.verdict), options_.width, 2);
+    text_ += Painted(quality.substr(0, quality.size() - 1),
+                     doubtful ? Paint::kWarning : Paint::kPlain, options_) +
+             "\n";
+    text_ += HeadlineScope(report_, options_) + StepsLine(report_, options_);
+    Marks();
+    for (size_t i = 1; i < report_.diagnosis.size(); ++i) {
+      const ReportDiagnosis& finding = report_.diagnosis[i];
+      text_ += Wrap("> " + finding.finding + " " + finding.action, options_.width, 2);
     }
   }
 
-  // One screen, and then what is worth a sentence.
-  void Overview() {
-    const ReportProcess* const process = told_;
-    if (process != nullptr) {
-      std::string table = tables_.Operations(*process, kMostOperations);
-      const size_t processes = report_.processes.size();
-      if (processes > 1) {
-        table = "\n" +
-                Wrap(NameOf(*process) + ", one of " + std::to_string(processes) + " processes:",
-                     options_.width, 2) +
-                table.substr(1);
-      }
-      text_ += table + tables_.Legend() + OtherThreadsSentence(*process, options_) +
-               LayerSentence(*process, options_) + IdleSentence(report_, *process, options_) +
-               IterationSentence(*process, options_);
-    }
-    Advice();
-    const std::string what = process == nullptr ? "" : " " + ProcessLine(*process);
-    text_ += "\n" + Wrap(DeviceLine(report_) + what, options_.width, 2);
-    if (process != nullptr) {
-      text_ += WaitSentence(*process, options_) + CorrectionSentence(*process, options_, has_gpu_);
-    }
-    text_ += CriticalPathSentence(report_, options_);
-    text_ += ProcessList(report_, options_, /*unfold=*/false);
-    if (process != nullptr) {
-      text_ += CounterTable(*process, options_);
-      if (options_.kernels) text_ += KernelTable(*process, options_);
-    }
-    text_ += CommunicationSection(report_, options_);
-  }
-
-  void Tables() {
+  // Every section at length.
+  void Full() {
+    Headline();
     text_ += Wrap(DeviceLine(report_), options_.width, 2);
-    Advice();
-    text_ += ProcessList(report_, options_, Asked("process"));
-    if (Asked("process")) text_ += ProcessTrees(report_, options_);
+    text_ += ProcessList(report_, options_, /*unfold=*/false);
     for (const ReportProcess& process : report_.processes) {
-      if (IsShown(process)) ProcessDetail(process);
+      if (&process == told_) ProcessDetail(process);
     }
-    if (options_.by.empty()) text_ += CriticalPathSection(report_, options_);
+    text_ += CriticalPathSection(report_, options_);
+    text_ += SavingsSection(report_, options_, kAllSavings);
     text_ += CommunicationSection(report_, options_);
+    text_ += MetadataLines(report_, options_) + LedgerLines(report_, options_);
+  }
+
+  // The tables that were asked for and nothing else.
+  void AskedTables() {
+    if (Asked("process")) {
+      text_ += ProcessList(report_, options_, /*unfold=*/true) + ProcessTrees(report_, options_);
+    }
+    for (const ReportProcess& process : report_.processes) {
+      if (IsShown(process)) ProcessTables(process);
+    }
     if (Asked("device")) text_ += DeviceTables(report_, options_);
   }
 
@@ -187,16 +160,21 @@ class TextReport {
     text_ += "\n" + Wrap(ProcessLine(process), options_.width, 2);
     text_ += IdleSentence(report_, process, options_) + WaitSentence(process, options_) +
              IterationSentence(process, options_) + CorrectionSentence(process, options_, has_gpu_);
-    const size_t most = options_.by.empty() ? kMostRows : 0;
-    const bool has_operations = options_.by.empty() || Asked("operation");
-    if (has_operations) text_ += tables_.Operations(process, most);
-    text_ += CounterTable(process, options_);
-    if (Asked("phase")) text_ += tables_.Groups(process, "Phase", &ReportCell::phase, most);
-    if (options_.by.empty() || Asked("layer")) {
-      text_ += tables_.Groups(process, "Layer", &ReportCell::layer, most);
-    }
+    text_ += tables_.Operations(process, kMostRows) + CounterTable(process, options_) +
+             tables_.Groups(process, "Layer", &ReportCell::layer, kMostRows) + tables_.Legend() +
+             OtherThreadsSentence(process, options_);
+  }
+
+  void ProcessTables(const ReportProcess& process) {
+    if (Asked("process")) text_ += "\n" + Wrap(ProcessLine(process), options_.width, 2);
+    // What a process is like is said by its operations, unless something else is asked for.
+    const bool operations =
+        Asked("operation") || (Asked("process") && options_.by.size() == 1 && !options_.kernels);
+    if (operations) text_ += tables_.Operations(process, 0) + CounterTable(process, options_);
+    if (Asked("phase")) text_ += tables_.Groups(process, "Phase", &ReportCell::phase, 0);
+    if (Asked("layer")) text_ += tables_.Groups(process, "Layer", &ReportCell::layer, 0);
     text_ += tables_.Legend();
-    if (has_operations) text_ += OtherThreadsSentence(process, options_);
+    if (operations) text_ += OtherThreadsSentence(process, options_);
     if (Asked("transition")) Transitions(process);
     if (options_.kernels) text_ += KernelTable(process, options_);
     if (Asked("iteration")) text_ += IterationTables(process, options_);

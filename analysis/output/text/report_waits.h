@@ -12,11 +12,6 @@
 
 namespace gpubound {
 
-// Those of |process|'s waits whose idle time has |cause|, "simulation" or "waiting": who is waited
-// for simulates, or the wait is in an operation named so; or else. In the order of the waits.
-std::vector<const ReportWait*> WaitsThatExplain(const ReportProcess& process,
-                                                const std::string& cause);
-
 // For whom |process| waited, longest first, by what they mostly did meanwhile; empty where it did
 // not wait for a known process.
 std::string WaitSentence(const ReportProcess& process, const TextOptions& options);

@@ -4,21 +4,59 @@
 #include "analysis/output/text/what_if_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
 #include "analysis/output/text/path_text.h"
+#include "analysis/output/text/savings_text.h"
 #include "analysis/report/main_process.h"
 #include "analysis/report/simulated_mark.h"
 
 namespace gpubound {
 namespace {
+
+// "kernel gemm", "CPU code of update".
+std::string CurveName(const SpeedCurve& curve, const TextOptions& options) {
+  ReportSaving saving;
+  saving.part = curve.part;
+  saving.name = curve.name;
+  return SavingName(saving, options);
+}
+
+// "saves 12 % (10 to 14)"; of what takes longer "takes longer by 12 % (10 to 14)".
+std::string SavedText(const SpanRatio& ratio) {
+  ReportSaving saving;
+  saving.saves = 1 - ratio.part;
+  saving.saves_low = 1 - ratio.high;
+  saving.saves_high = 1 - ratio.low;
+  if (ratio.part <= 1) return "saves " + SavesText(saving);
+  ReportSaving more;
+  more.saves = -saving.saves;
+  more.saves_low = -saving.saves_high;
+  more.saves_high = -saving.saves_low;
+  return "takes longer by " + SavesText(more);
+}
+
+// The GPU work and the CPU code of each operation that was asked about.
+std::string HalvesText(const WhatIfReport& report, const TextOptions& options, int width) {
+  std::string text;
+  for (const OperationHalf& half : report.halves) {
+    ReportSaving saving;
+    saving.part = half.part;
+    saving.name = half.name;
+    const double saves = 1 - (report.span_ns > 0 ? static_cast<double>(half.span_ns) /
+                                                       static_cast<double>(report.span_ns)
+                                                 : 1);
+    text +=
+        Wrap(SavingName(saving, options) + " alone: " + FormatTime(half.span_ns) + ", " +
+                 (saves >= 0 ? "saves " : "takes longer by ") + FormatShare(std::abs(saves)) + ".",
+             width, 2);
+  }
+  return text;
+}
 
 // What is to be known of graphs that the prediction rests on; empty without any.
 std::string CaptureText(const WhatIfReport& report) {
@@ -38,26 +76,9 @@ std::string CaptureText(const WhatIfReport& report) {
 
 }  // namespace
 
-std::string FormatRatio(const SpanRatio& ratio) {
-  constexpr double kSteps = 100;  // to 1, as printed
-  constexpr double kExact = 1e-9;
-  std::array<char, 96> text;
-  std::snprintf(text.data(), text.size(), "%.2f x [%.2f, %.2f]", ratio.part,
-                std::floor(ratio.low * kSteps + kExact) / kSteps,
-                std::ceil(ratio.high * kSteps - kExact) / kSteps);
-  return text.data();
-}
-
 std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode) {
   const ReportRun& before = report.before.run;
   const ReportRun& after = report.after.run;
-  const double ratio =
-      report.predicted_span_ns > 0
-          ? static_cast<double>(report.span_ns) / static_cast<double>(report.predicted_span_ns)
-          : 0;
-  char speed[32];
-  std::snprintf(speed, sizeof(speed), "%.3g times as fast", ratio);
-  const bool as_fast = std::string_view(speed).starts_with("1 ");
   const std::string mark = SimulatedMark(report.before);
   std::string text = mark.empty() ? "" : Wrap(mark, width, 2);
   TextOptions options;
@@ -65,17 +86,16 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   const std::string owner = OnlyLaunches(report.before) ? OwnerText(report.before, options) : "";
   if (SaysNothing(report.ratio)) {
     return text + Wrap("No prediction: the run" + owner +
-                           " waits for something that was not "
-                           "recorded, and depending on that it would take " +
-                           FormatRatio(report.ratio) + " the time.",
+                           " waits for something that was not recorded, and depending on that it " +
+                           SavedText(report.ratio) + ".",
                        width, 2);
   }
   text += Wrap("Predicted span" + owner + " " + FormatTime(report.predicted_span_ns) +
-                   " instead of " + FormatTime(report.span_ns) + ", " +
-                   (as_fast ? "as fast" : speed) + " (" + FormatRatio(report.ratio) +
-                   " the time); GPU busy " + FormatShare(after.gpu_busy_share) + " instead of " +
+                   " instead of " + FormatTime(report.span_ns) + ": " + SavedText(report.ratio) +
+                   "; GPU busy " + FormatShare(after.gpu_busy_share) + " instead of " +
                    FormatShare(before.gpu_busy_share) + ".",
                width, 2);
+  text += HalvesText(report, options, width);
   if (std::string why = EscapeName(report.not_corrected); !why.empty()) {
     if (why.ends_with('.')) why.pop_back();
     text +=
@@ -104,7 +124,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   }
   TextTable curves({"Time of", "x 2", "as it is", "x 0.5", "x 0.25", "x 0"});
   for (const SpeedCurve& curve : report.curves) {
-    std::vector<std::string> cells{EscapeName(curve.part)};
+    std::vector<std::string> cells{CurveName(curve, options)};
     for (const SpeedPoint& point : curve.points) cells.push_back(FormatTime(point.wall_ns));
     curves.AddRow(std::move(cells));
   }

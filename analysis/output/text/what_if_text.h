@@ -10,9 +10,6 @@
 
 namespace gpubound {
 
-// "0.70 x [0.66, 0.75]"; the interval is rounded outwards, so that it says no more than is known.
-std::string FormatRatio(const SpanRatio& ratio);
-
 std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode);
 
 }  // namespace gpubound

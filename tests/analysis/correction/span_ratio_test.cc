@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "analysis/output/text/what_if_text.h"
+#include "analysis/output/text/savings_text.h"
 #include "analysis/replay/step_times.h"
 
 namespace gpubound {
@@ -105,9 +105,12 @@ TEST(SpanRatioTest, WithoutIterationsCostsAndTheReplayAreLeft) {
 }
 
 TEST(SpanRatioTest, AnIntervalIsPrintedRoundedOutwards) {
-  EXPECT_EQ(FormatRatio({0.70, 0.66, 0.75}), "0.70 x [0.66, 0.75]");
-  EXPECT_EQ(FormatRatio({0.9684, 0.9681, 0.9687}), "0.97 x [0.96, 0.97]");
-  EXPECT_EQ(FormatRatio({1, 0.9999, 1.0001}), "1.00 x [0.99, 1.01]");
+  const auto text = [](double saves, double low, double high) {
+    return SavesText({"gpu", "", 0.5, 0, saves, low, high});
+  };
+  EXPECT_EQ(text(0.30, 0.251, 0.339), "30 % (25 to 34)");
+  EXPECT_EQ(text(0.0316, 0.0313, 0.0319), "3.2 % (3 to 4)");
+  EXPECT_EQ(text(0, -0.0001, 0.0001), "0 % (-1 to 1)");
 }
 
 TEST(StepTimesTest, KeepsEveryOneOfFewAndEndsOfLongerOnesOfMany) {

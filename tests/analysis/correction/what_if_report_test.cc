@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -65,7 +66,7 @@ TEST_F(WhatIfReportTest, NoChangeIsTheRunAsItIs) {
   const WhatIfReport report = With("device:1");
   EXPECT_EQ(report.before.run.wall_ns, 1300);
   EXPECT_EQ(report.after.run.wall_ns, 1300);
-  EXPECT_EQ(PointOf(report, "device", 1), 1300);
+  EXPECT_EQ(PointOf(report, "gpu", 1), 1300);
 }
 
 TEST_F(WhatIfReportTest, TheFirstSentenceAndTheTableAgree) {
@@ -73,8 +74,8 @@ TEST_F(WhatIfReportTest, TheFirstSentenceAndTheTableAgree) {
   for (const double factor : {0.5, 0.25, 0.0}) {
     const WhatIfReport report = With("device:" + std::to_string(factor));
     EXPECT_LT(report.after.run.wall_ns, 1300);
-    EXPECT_EQ(PointOf(as_is, "device", factor), report.after.run.wall_ns);
-    EXPECT_EQ(PointOf(report, "device", 1), report.after.run.wall_ns);
+    EXPECT_EQ(PointOf(as_is, "gpu", factor), report.after.run.wall_ns);
+    EXPECT_EQ(PointOf(report, "gpu", 1), report.after.run.wall_ns);
   }
 }
 
@@ -83,8 +84,25 @@ TEST_F(WhatIfReportTest, EveryPartAsItIsTakesWhatTheFirstSentenceSays) {
   ASSERT_GT(report.curves.size(), 1u);
   for (const SpeedCurve& curve : report.curves) {
     ASSERT_EQ(curve.points.size(), 5u);
-    EXPECT_EQ(PointOf(report, curve.part, 1), report.after.run.wall_ns) << curve.part;
+    EXPECT_EQ(curve.points[1].wall_ns, report.after.run.wall_ns) << curve.part;
   }
+}
+
+TEST_F(WhatIfReportTest, AnOperationIsItsGpuWorkAndItsCpuCode) {
+  const WhatIfReport both = With("operation=train:0.5");
+  ASSERT_EQ(both.halves.size(), 2u);
+  const WhatIfReport gpu = With("operation-gpu=train:0.5");
+  const WhatIfReport cpu = With("operation-cpu=train:0.5");
+  EXPECT_EQ(both.halves[0].part, "operation_gpu");
+  EXPECT_EQ(both.halves[0].span_ns, gpu.predicted_span_ns);
+  EXPECT_EQ(both.halves[1].part, "operation_cpu");
+  EXPECT_EQ(both.halves[1].span_ns, cpu.predicted_span_ns);
+  EXPECT_LT(gpu.predicted_span_ns, gpu.span_ns);
+  EXPECT_LT(both.predicted_span_ns, std::min(gpu.predicted_span_ns, cpu.predicted_span_ns));
+  EXPECT_TRUE(gpu.halves.empty());
+  const std::string text = RenderWhatIfText(both, 100, true);
+  EXPECT_NE(text.find("\nGPU work of train alone: "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nCPU code of train alone: "), std::string::npos) << text;
 }
 
 TEST_F(WhatIfReportTest, WhatIsNoOperationCannotBeAGraph) {
@@ -111,7 +129,7 @@ TEST(WhatIfOfALauncher, IsAboutTheProcessThatItLaunches) {
                             "start_monotonic_ns": 0, "end_monotonic_ns": 1000})");
   const auto at = [&run](double factor) {
     WhatIf changes;
-    changes.scalings = {{ScaledPart::kOperation, "train", factor}};
+    changes.scalings = {{ScaledPart::kOperationCpu, "train", factor}};
     Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
     EXPECT_TRUE(report.ok()) << report.error().ToString();
     return std::move(*report);
@@ -143,7 +161,7 @@ TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
   write(100, testing_support::kInner, {});  // the root, whose span the run's is
   write(101, kTrain, {step(450), 0, step(900), 1});
   WhatIf changes;
-  changes.scalings = {{ScaledPart::kOperation, "train", 0.5}};
+  changes.scalings = {{ScaledPart::kOperationCpu, "train", 0.5}};
   const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
   ASSERT_TRUE(report.ok()) << report.error().ToString();
   EXPECT_EQ(report->before.run.wall_ns, 900);
@@ -151,7 +169,7 @@ TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
   ASSERT_EQ(report->after.processes.size(), 2u);
   for (const ReportProcess& process : report->after.processes) EXPECT_EQ(process.span_ns, 450);
   for (const SpeedCurve& curve : report->curves) {
-    if (curve.part != "device") continue;
+    if (curve.part != "gpu") continue;
     for (const SpeedPoint& point : curve.points) EXPECT_EQ(point.wall_ns, 450) << "no device work";
   }
 }
@@ -161,17 +179,18 @@ TEST_F(WhatIfReportTest, APredictionThatMayBeAnythingIsNotShown) {
   report.ratio = {0.99, 0.02, 1.99};
   const std::string text = RenderWhatIfText(report, 500, true);
   EXPECT_EQ(text.find("No prediction: the run waits for something that was not recorded, and "
-                      "depending on that it would take 0.99 x [0.02, 1.99] the time.\n"),
+                      "depending on that it saves 1.0 % (-99 to 98).\n"),
             0u)
       << text;
   EXPECT_EQ(text.find("Predicted"), std::string::npos) << text;
   EXPECT_EQ(text.find("Operation"), std::string::npos) << text;
 }
 
-TEST_F(WhatIfReportTest, WhatChangesNothingIsAsFast) {
-  EXPECT_NE(RenderWhatIfText(With("device:1"), 500, true).find("1.30 us, as fast ("),
+TEST_F(WhatIfReportTest, WhatChangesNothingSavesNothingAndASlowerPartTakesLonger) {
+  EXPECT_NE(RenderWhatIfText(With("device:1"), 500, true).find("1.30 us: saves 0 % ("),
             std::string::npos);
-  EXPECT_NE(RenderWhatIfText(With("device:0"), 500, true).find(" times as fast ("),
+  EXPECT_NE(RenderWhatIfText(With("device:0"), 500, true).find(": saves "), std::string::npos);
+  EXPECT_NE(RenderWhatIfText(With("device:2"), 500, true).find(": takes longer by "),
             std::string::npos);
 }
 
@@ -190,7 +209,7 @@ TEST(WhatIfOfManyOperations, AnUnknownOneIsToldThoseWithMostTime) {
   }
   segment.Scopes({.thread = 1, .first_sequence = 0}, slots);
   WhatIf changes;
-  changes.scalings = {{ScaledPart::kOperation, "foo", 0.5}};
+  changes.scalings = {{ScaledPart::kOperationCpu, "foo", 0.5}};
   const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
   ASSERT_FALSE(report.ok());
   EXPECT_NE(report.error().expected.find("operation_170, "), std::string::npos);
@@ -226,7 +245,7 @@ class WhatIfOfCoupledThreads : public testing::Test {
   }
   SpanRatio Scaled(const std::string& operation, double factor) const {
     WhatIf changes;
-    changes.scalings = {{ScaledPart::kOperation, operation, factor}};
+    changes.scalings = {{ScaledPart::kOperationCpu, operation, factor}};
     const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
     EXPECT_TRUE(report.ok()) << report.error().ToString();
     return report.ok() ? report->ratio : SpanRatio{};

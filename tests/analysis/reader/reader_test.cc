@@ -275,7 +275,9 @@ TEST_F(ReaderTest, AProcessThatStillRunsHasNotLostItsEnd) {
     writer.Scopes({.thread = 1}, {Begin(kTrain, 100), Begin(kInner, 200)});
     Result<Report> report = BuildReport(*LoadRun(run.path()));
     EXPECT_TRUE(report.ok());
-    return RenderText(*report, {});
+    TextOptions options;
+    options.full = true;
+    return RenderText(*report, options);
   };
   const std::string running = report_of({host, getpid(), RealtimeNow()});
   EXPECT_NE(running.find("still runs"), std::string::npos);

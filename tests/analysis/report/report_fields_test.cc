@@ -33,6 +33,7 @@ ReportProcess ProcessWithEverything() {
   process.operation_kernels.emplace_back().kernel.nodes.emplace_back();
   process.counters.emplace_back();
   process.process_tree.emplace();
+  process.throughput.emplace_back();
   ReportIterations& iterations = process.iterations.emplace();
   iterations.operations.emplace_back();
   iterations.slowest.emplace_back();
@@ -43,10 +44,10 @@ ReportProcess ProcessWithEverything() {
 Report ReportWithEverything() {
   Report report;
   report.run.parts.emplace_back();
-  report.run.what_if.emplace();
+  report.run.savings.emplace_back();
+  report.diagnosis.emplace_back().saving.emplace();
   ReportCriticalPath& path = report.run.critical_path.emplace();
   path.parts.emplace_back();
-  path.speedups.emplace_back();
   CorrectedProcess corrected;
   corrected.process = ProcessWithEverything();
   corrected.rows.emplace_back();

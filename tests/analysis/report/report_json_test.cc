@@ -67,8 +67,9 @@ class ReportJsonTest : public testing::Test {
 };
 
 TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
-  EXPECT_EQ(KeysOf(json_), (Keys{"format", "device_kind", "run", "processes", "devices", "ledger",
-                                 "notes", "operation_devices", "ranks", "not_counted"}));
+  EXPECT_EQ(KeysOf(json_),
+            (Keys{"format", "device_kind", "run", "diagnosis", "processes", "devices", "ledger",
+                  "notes", "operation_devices", "ranks", "not_counted"}));
   EXPECT_EQ(json_["notes"], Json({"a note"}));
   EXPECT_EQ(json_["format"], "gpubound.report.v1");
 }
@@ -91,9 +92,8 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "work_gpu_busy_share",
                                         "parts",
                                         "devices_unused",
-                                        "twice_as_fast",
-                                        "infinitely_fast",
                                         "critical_path",
+                                        "savings",
                                         "exit_code",
                                         "signal",
                                         "gpu_busy_is_upper_bound",
@@ -140,7 +140,8 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "span_end",
                                                  "queued_gaps",
                                                  "event_wait_gaps",
-                                                 "launches"}));
+                                                 "launches",
+                                                 "throughput"}));
   EXPECT_EQ(json_["processes"][0]["span_end"], "last event");
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the length of the run hangs on, and what it would be without each part.
+// What the length of the run hangs on, and what it would be with parts of it made faster.
 import {CriticalPath, PageData} from './data';
 import {barCell, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
 import {formatTime, share} from './format';
 import {processName} from './names';
+import {savingsTable} from './savings';
 
 const MOST_ROWS = 12;
 
@@ -36,22 +37,6 @@ function partTable(path: CriticalPath, {report, summary}: PageData): HTMLElement
   return result;
 }
 
-// "device", "operation NAME" and "layer NAME", as a reader would say them.
-const partName = (name: string): string => (name === 'device' ? 'the GPU' : name);
-
-function withoutTable(path: CriticalPath): HTMLElement {
-  const result = table(
-      'Without a part', ['if it took no time', '', 'it takes', 'of now'],
-      path.without.map((row) => rowOf(row.part, [
-                         nameCell(partName(row.part)),
-                         barCell('c-plain', Math.min(1, share(row.wall_ns, path.wall_ns))),
-                         timeCell(row.wall_ns, 'wall_ns'),
-                         shareCell(share(row.wall_ns, path.wall_ns)),
-                       ])));
-  result.classList.add('without');
-  return result;
-}
-
 // Whose path it is: by name where that is not the run's own, since its root was not recorded or
 // only launches.
 function ownerName({report, summary}: PageData): string {
@@ -70,6 +55,7 @@ export function criticalPath(path: CriticalPath, data: PageData): HTMLElement[] 
     }),
     partTable(path, data),
   ];
-  if (path.without.length > 0) nodes.push(part('What each part costs', [withoutTable(path)]));
+  const savings = savingsTable(data.report.run.savings);
+  if (savings) nodes.push(part('What would help', [savings]));
   return nodes;
 }

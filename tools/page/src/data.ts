@@ -181,17 +181,27 @@ export interface OperationDevice {
   busy_is_upper_bound: boolean;
 }
 
-export interface WhatIf {
-  operation: string;
-  part: number;
-  part_low: number;
-  part_high: number;
+// What the run would take with the time of one part multiplied.
+export interface Saving {
+  part: string;
+  name: string;
+  factor: number;
+  wall_ns: number;
+  saves: number;
+  saves_low: number;
+  saves_high: number;
+}
+
+export interface Diagnosis {
+  kind: string;
+  finding: string;
+  action: string;
+  saving: Saving|null;
 }
 
 export interface CriticalPath {
   wall_ns: number;
   parts: {host: string; pid: number; operation: string; layer: string; ns: number}[];
-  without: {part: string; wall_ns: number}[];
 }
 
 export interface Rank {
@@ -220,8 +230,7 @@ export interface Report {
     comm_share: number;
     copy_share: number;
     gpu_limited_share: number | null;
-    twice_as_fast: WhatIf | null;
-    infinitely_fast: WhatIf | null;
+    savings: Saving[];
     critical_path: CriticalPath | null;
     verdict: string;
     headline: string;
@@ -235,6 +244,7 @@ export interface Report {
     parts: {part: string; wall_ns: number; gpu_busy_ns: number}[];
     devices_unused: string[];
   };
+  diagnosis: Diagnosis[];
   processes: ReportProcess[];
   devices: Device[];
   ledger: LedgerEntry[];
@@ -316,7 +326,6 @@ export interface Summary {
   headline: string;
   scope: string;
   wall: string;
-  advice: string[];
   main_process: number|null;
   told_process: number|null;
   smi_model: number;

@@ -24,7 +24,7 @@ function ledgerRow(
 export function ledger(data: PageData): HTMLElement {
   const {report} = data;
   const block =
-      element('div', {}, [element('p', {class: 'verdict', text: `Trust: ${report.run.verdict}`})]);
+      element('div', {}, [element('p', {class: 'verdict', text: `Data quality: ${report.run.verdict}`})]);
   const rows = [
     ...report.ledger.map(
         ({severity, counter, value, help}) =>

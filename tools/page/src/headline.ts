@@ -1,33 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The first thing on the page: the first lines of the text report, with their shares as bars.
-import {PageData, Report, WhatIf} from './data';
+import {PageData, Report, Saving} from './data';
 import {element} from './dom';
 import {bounded, exactNs, formatShare, formatTime, share, upTo} from './format';
+import {intervalOf, savingName} from './savings';
 
-// In the words of the text report (analysis/output/text/report_sections.cc, CauseText).
+// In the words of the text report (analysis/diagnosis/cause_rules.h, CauseText).
 const CAUSES: Record<string, string> = {
-  'compile': 'compile or capture',
-  'waiting': 'waiting on others',
+  'compile': 'compiling or capturing',
+  'waiting': 'waiting for others',
   'queued': 'between queued work',
   'event-wait': 'waiting for another stream',
-  'sync': 'sync round trip',
-  'copy': 'data copy',
-  'launch': 'launch path',
+  'sync': 'CPU notices late that the GPU is done',
+  'copy': 'copying data',
+  'launch': 'CPU preparing launches',
+  'checkpoint': 'writing checkpoints',
   'unknown': 'nothing recorded',
 };
 
 export const causeText = (cause: string, python = false): string =>
-    cause === 'launch' && python ? 'Python and launch path' : CAUSES[cause] ?? cause;
+    cause === 'launch' && python ? 'Python preparing launches' : CAUSES[cause] ?? cause;
 
 // Whether an interpreter of Python ran in |process|, and the replay does not say that the run would
 // be as long without its time.
 export function blamesPython(report: Report, process: number): boolean {
-  const hardlyShorter = 0.95;
+  const hardlyShorter = 0.05;
   if (!report.processes[process].cells.some((cell) => cell.layer === 'python')) return false;
   const path = report.run.critical_path;
-  const python = path?.without.find(({part}) => part === 'layer python');
-  return !path || !python || share(python.wall_ns, path.wall_ns) <= hardlyShorter;
+  if (!path) return true;
+  const python = path.parts.filter(({layer}) => layer === 'python');
+  const ns = python.reduce((sum, part) => sum + part.ns, 0);
+  if (share(ns, path.wall_ns) < hardlyShorter) return false;
+  return !report.run.savings.some(
+      ({part, name, factor, saves}) =>
+          part === 'layer' && name === 'python' && saves < hardlyShorter * (1 - factor));
 }
 
 // Idle time of the devices of |process| by cause, longest first, over its whole span.
@@ -112,7 +119,7 @@ function busyMeter(data: PageData): HTMLElement {
       classParts(data.report);
   const span = run.headline === 'iterations' ? 'iterations after warm-up' : 'whole run';
   return meter(
-      'the GPU really worked',
+      'GPU busy',
       least && run.gpu_busy_is_upper_bound ?
           `about ${formatShare(own ?? run.gpu_busy_share)}` :
           least + upTo(run.gpu_busy_is_upper_bound, formatShare(own ?? run.gpu_busy_share)),
@@ -136,7 +143,7 @@ function idleMeter(data: PageData): HTMLElement {
   if (rest > 1e-9) parts.push({css: 'c-idle', name: 'cause not known', share: rest});
   parts.push({css: 'c-unknown', name: 'unknown', share: unknown});
   const first = causes.length > 0 ?
-      `${formatShare(share(causes[0][1], total))} of it ${causeText(causes[0][0], python)}` :
+      `${formatShare(idle * share(causes[0][1], total))} ${causeText(causes[0][0], python)}` :
       '';
   const {run} = data.report;
   const least = run.gpu_busy_is_upper_bound || data.summary.unknown_is_upper_bound;
@@ -147,19 +154,6 @@ function idleMeter(data: PageData): HTMLElement {
       [first, unknown > 0 ? `unknown ${shownUnknown}` : ''].filter(Boolean).join('; '));
 }
 
-function whatIfFact(what: WhatIf|null, speed: string, data: PageData): HTMLElement|null {
-  if (!what) return null;
-  // The interval is rounded outwards, as in the text report.
-  const [part, low, high] = [
-    what.part, Math.floor(what.part_low * 100 + 1e-9) / 100,
-    Math.ceil(what.part_high * 100 - 1e-9) / 100
-  ].map((x) => x.toFixed(2));
-  return fact(
-      `${what.operation} ${speed}`,
-      `${part} x the ${data.summary.headline_is_part ? 'whole run\'s ' : ''}time`,
-      `95 %: ${low} to ${high}`, `${what.part} (${what.part_low} to ${what.part_high})`);
-}
-
 function fact(name: string, value: string, note: string, title: string): HTMLElement {
   return element('div', {}, [
     element('dt', {text: name}),
@@ -167,9 +161,18 @@ function fact(name: string, value: string, note: string, title: string): HTMLEle
   ]);
 }
 
+// The one change that saves most.
+function savingFact(saving: Saving|null): HTMLElement|null {
+  if (!saving) return null;
+  return fact(
+      `${savingName(saving)} twice as fast`, `saves ${formatShare(saving.saves)}`,
+      `95 %: ${intervalOf(saving)}; the run takes ${formatTime(saving.wall_ns)}`,
+      `${saving.saves} (${saving.saves_low} to ${saving.saves_high})`);
+}
+
 // What the replay knows of the run beyond its first sentence.
 function factList(data: PageData): HTMLElement|null {
-  const {run, processes} = data.report;
+  const {run, processes, diagnosis} = data.report;
   const corrected = processes[data.summary.main_process ?? 0]?.corrected;
   const facts: (HTMLElement|null)[] = [
     corrected ?
@@ -189,30 +192,31 @@ function factList(data: PageData): HTMLElement|null {
                 data.summary.headline_is_part ? 'of the whole run ' :
                                                 ''}an infinitely fast GPU would save`,
             String(run.gpu_limited_share)),
-    whatIfFact(run.twice_as_fast, 'twice as fast', data),
-    whatIfFact(run.infinitely_fast, 'infinitely fast', data),
+    savingFact(diagnosis[0]?.saving ?? null),
   ];
   return facts.some((one) => one !== null) ? element('dl', {class: 'facts overview'}, facts) : null;
 }
 
 export function headlineBlock(data: PageData): HTMLElement {
   const {summary} = data;
-  const block =
-      element('div', {id: 'headline'}, [element('p', {class: 'lead', text: summary.headline})]);
-  if (data.report.run.devices_used > 0) {
+  const {diagnosis, run} = data.report;
+  const [first, ...others] = diagnosis;
+  const block = element('div', {id: 'headline'}, [element('p', {class: 'lead', text: first.finding})]);
+  if (first.action) block.append(element('p', {class: 'action', text: first.action}));
+  if (run.devices_used > 0) {
     block.append(
         element('div', {class: 'meters'}, [smiMeter(data), busyMeter(data), idleMeter(data)]));
   } else if (summary.unknown_share > 0) {
     block.append(element('div', {class: 'meters'}, [busyMeter(data), idleMeter(data)]));
   }
-  const facts = data.report.run.critical_path ? factList(data) : null;
+  const facts = run.critical_path ? factList(data) : null;
   if (facts) block.append(facts);
-  if (summary.advice.length > 0) {
+  if (others.length > 0) {
     block.append(element(
-        'ul', {class: 'advice', attributes: {'aria-label': 'Advice'}},
-        summary.advice.map((text) => element('li', {text}))));
+        'ul', {class: 'advice', attributes: {'aria-label': 'Further findings'}},
+        others.map(({finding, action}) => element('li', {text: `${finding} ${action}`.trim()}))));
   }
-  for (const text of [summary.scope, summary.wall, `Trust: ${data.report.run.verdict}`]) {
+  for (const text of [summary.headline, summary.scope, summary.wall, `Data quality: ${run.verdict}`]) {
     if (text) block.append(element('p', {class: 'note', text}));
   }
   return block;

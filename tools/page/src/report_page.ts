@@ -22,18 +22,23 @@ import {Timeline} from './timeline/view';
 import {transitions} from './transitions';
 import {waits} from './waits';
 
-const SECTIONS: [string, string][] = [
-  ['breakdown', 'Time'],
-  ['timeline', 'Timeline'],
-  ['iterations', 'Iterations'],
-  ['idle', 'Idle'],
-  ['path', 'Critical path'],
-  ['collectives', 'Collectives'],
-  ['transitions', 'Transitions'],
-  ['processes', 'Processes'],
-  ['trust', 'Trust'],
-  ['run', 'Run'],
-];
+// A section's title is what the navigation calls it.
+const SECTIONS: Record<string, string> = {
+  breakdown: 'Operations',
+  timeline: 'Timeline',
+  iterations: 'Iterations',
+  kernels: 'Kernels',
+  idle: 'GPU idle',
+  path: 'Critical path',
+  collectives: 'Collectives',
+  transitions: 'Transitions',
+  processes: 'Processes',
+  quality: 'Data quality',
+  run: 'Run',
+};
+
+const titled = (id: keyof typeof SECTIONS, children: HTMLElement[]): HTMLElement =>
+    section(id, SECTIONS[id], children);
 
 function paletteOf(data: PageData): Palette {
   const walls = new Map<string, number>();
@@ -67,9 +72,7 @@ class Page {
     document.title = `gpubound: ${this.data.run.name}`;
     const main = document.getElementById('main') as HTMLElement;
     main.append(headlineBlock(this.data));
-    if (this.data.report.processes.length === 0) {
-      main.append(element('p', {text: 'The run holds no process.'}));
-    } else {
+    if (this.data.report.processes.length > 0) {
       main.append(...this.sections());
       this.fill();
     }
@@ -95,7 +98,8 @@ class Page {
           ]),
       element(
           'nav', {attributes: {'aria-label': 'Sections'}},
-          SECTIONS.filter(([id]) => document.getElementById(id))
+          Object.entries(SECTIONS)
+              .filter(([id]) => document.getElementById(id))
               .map(([id, name]) => element('a', {href: `#${id}`, text: name}))),
       themeButton(() => this.timeline?.redraw()),
     ]));
@@ -110,32 +114,23 @@ class Page {
   private sections(): HTMLElement[] {
     const {data} = this;
     return [
-      section(
-          'breakdown', 'Where the time went',
-          [this.choices(), legend(), this.holder('breakdown'), this.holder('lanes')]),
-      section('timeline', 'Timeline', [this.holder('timeline')]),
-      section('iterations', 'Iterations over time', [this.holder('iterations')]),
-      section(
-          'idle', 'Why the GPU was idle',
-          [
-            this.holder('causes'), this.holder('waits'), element('h3', {text: 'The longest gaps'}),
-            this.holder('gaps')
-          ]),
+      titled(
+          'breakdown', [this.choices(), legend(), this.holder('breakdown'), this.holder('lanes')]),
+      titled('timeline', [this.holder('timeline')]),
+      titled('iterations', [this.holder('iterations')]),
+      titled('kernels', [this.holder('kernels'), this.holder('counters')]),
+      titled('idle', [
+        this.holder('causes'), this.holder('waits'), element('h3', {text: 'The longest gaps'}),
+        this.holder('gaps')
+      ]),
       ...this.runSections(),
-      section(
-          'transitions', 'Transitions between layers',
-          [
-            this.holder('transitions'), element('h3', {text: 'Kernels and copies'}),
-            this.holder('kernels'), this.holder('counters')
-          ]),
-      section(
-          'processes', 'Processes and devices',
-          [
-            processTree(data, (index) => this.choose(index)),
-            part('Devices', devices(data.report)),
-          ]),
-      section('trust', 'How far to believe it', [ledger(data), this.holder('corrected')]),
-      section('run', 'The run', [facts(data)]),
+      titled('transitions', [this.holder('transitions')]),
+      titled('processes', [
+        processTree(data, (index) => this.choose(index)),
+        part('Devices', devices(data.report)),
+      ]),
+      titled('quality', [ledger(data), this.holder('corrected')]),
+      titled('run', [facts(data)]),
     ];
   }
 
@@ -143,13 +138,8 @@ class Page {
   private runSections(): HTMLElement[] {
     const {run, ranks} = this.data.report;
     const nodes: HTMLElement[] = [];
-    if (run.critical_path) {
-      nodes.push(
-          section('path', 'What the run hangs on', criticalPath(run.critical_path, this.data)));
-    }
-    if (ranks.length > 0) {
-      nodes.push(section('collectives', 'Collectives', collectives(ranks)));
-    }
+    if (run.critical_path) nodes.push(titled('path', criticalPath(run.critical_path, this.data)));
+    if (ranks.length > 0) nodes.push(titled('collectives', collectives(ranks)));
     return nodes;
   }
 

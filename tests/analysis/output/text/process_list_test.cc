@@ -80,7 +80,9 @@ TEST(ProcessListTest, RanksOfSeveralHostsAreToldApart) {
   rank.collectives = rank.late = 3;
   rank.peer_wait_ns = rank.waited_for_ns = 5;
   report.ranks.push_back(rank);
-  const std::string text = RenderText(report, {});
+  TextOptions options;
+  options.full = true;
+  const std::string text = RenderText(report, options);
   EXPECT_THAT(text, HasSubstr("\npid 41 on node1, device 0 "));
   EXPECT_THAT(text, HasSubstr("\npid 41 on node1, device 0 entered 3 of its 3 collectives"));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/output/text/report_text.h"
 
+#include "analysis/diagnosis/diagnose.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,6 +51,7 @@ class ReportTextTest : public testing::Test {
     process.cells.push_back({"warmup", "simulation", "simulator", "idle", 300'000'000});
     AddKernel("inference", "_ZN2at6native4gemmEv", 100, 380'000'000, &process);
     report_.processes.push_back(process);
+    options_.full = true;
   }
 
   // Each a tenth longer than the median, and a quarter of the device full.
@@ -66,21 +69,20 @@ class ReportTextTest : public testing::Test {
     process->operation_kernels.push_back({operation, kernel});
   }
 
-  std::string Text() const { return RenderText(report_, options_); }
-  std::string FirstLine() const { return Text().substr(0, Text().find('\n')); }
+  std::string Text() {
+    report_.diagnosis = Diagnose(report_);
+    return RenderText(report_, options_);
+  }
+  std::string FirstLine() { return Text().substr(0, Text().find('\n')); }
 
   Report report_;
   TextOptions options_;
 };
 
-TEST_F(ReportTextTest, WhatTheProgramSaidOfItselfIsALineAndWholeInTheLongReport) {
+TEST_F(ReportTextTest, WhatTheProgramSaidOfItselfIsThereAtLength) {
   EXPECT_THAT(Text(), Not(HasSubstr("etadata")));
-  const std::string value = std::string(39, 'x') + "\u00e9 and more";
-  report_.run.metadata = {{"algorithm", "PPO"}, {"layers", value}};
-  EXPECT_THAT(Text(), ContainsRegex("Metadata: algorithm PPO,[ \n]+layers[ \n]+x{39}\\.\\.\\.\\."));
-  for (const char* key : {"b", "c", "d", "e", "f"}) report_.run.metadata[key] = "1";
-  EXPECT_THAT(Text(), ContainsRegex("f 1,[ \n]+and[ \n]+1[ \n]+more\\."));
-  options_.full = true;
+  report_.run.metadata = {{"algorithm", "PPO"},
+                          {"layers", std::string(39, 'x') + "\u00e9 and more"}};
   EXPECT_THAT(Text(), HasSubstr("metadata: algorithm PPO\n"));
   EXPECT_THAT(Text(), ContainsRegex("x{39}\u00e9[ \n]+and more"));
 }
@@ -113,8 +115,8 @@ TEST_F(ReportTextTest, TheRankThatTheOthersWaitForIsNamedWithWhatItDid) {
               HasSubstr("\nIf the clocks of the hosts agree, pid 200 on device 0 entered 3"));
 }
 
-TEST_F(ReportTextTest, BeginsWithWhatNvidiaSmiSaysAgainstTheTruth) {
-  EXPECT_EQ(FirstLine(), "nvidia-smi model 97 %, GPU really 41 %, idle 59 %");
+TEST_F(ReportTextTest, SaysWhatNvidiaSmiWouldShowAgainstTheTruth) {
+  EXPECT_THAT(Text(), HasSubstr("\nGPU busy 41 %, idle 59 %; nvidia-smi would show up to 97 %.\n"));
   EXPECT_THAT(Text(), HasSubstr("\nGPU: compute 38 %, copy 4.0 %.\n"));
 }
 
@@ -151,11 +153,10 @@ TEST_F(ReportTextTest, SaysHowLongTheRunTookAndWhyThatIsNotCorrected) {
   EXPECT_THAT(Text(), HasSubstr("not corrected for profiling (nothing was measured. Measure it)."));
 }
 
-TEST_F(ReportTextTest, AdviceFollowsTheTrustInTheNumbers) {
+TEST_F(ReportTextTest, FurtherFindingsStandAtLength) {
   report_.run.nvml_utilization = 0.97;
-  EXPECT_THAT(Text(), HasSubstr("\n> "));
-  report_.ledger.push_back({"chunks_corrupt", 1, Severity::kError, "Chunks are missing."});
-  EXPECT_THAT(Text(), Not(HasSubstr("\n> ")));
+  EXPECT_THAT(Text(),
+              HasSubstr("\n> nvidia-smi shows 97 % where the GPU is busy 41 % of the time."));
 }
 
 TEST_F(ReportTextTest, EqualDevicesAreCounted) {
@@ -265,9 +266,9 @@ TEST_F(ReportTextTest, MarksWhatWholeGraphsBoundFromAbove) {
   report_.operation_devices.push_back({"inference", "GPU-1", 700, 400, 300, 0, true});
   const std::string text = Text();
   for (const char* line :
-       {"GPU really <= 41 %, idle >= 59 %", "compute <= 38 %", "GPU busy <= 41 %, GPU wait",
-        "\ninference +700 ms +<= 400 ms ", "\nsimulation +300 ms +10.0 ms ",
-        "\ncuda_api +400 ms +<= 400 ms ", "\nNVIDIA H100 GPU-1 +<= 410 ms +1.00 s +<= 41 %",
+       {"The GPU is busy <= 41 %", "GPU busy <= 41 %, GPU wait", "\ninference +700 ms +<= 400 ms ",
+        "\nsimulation +300 ms +10.0 ms ", "\ncuda_api +400 ms +<= 400 ms ",
+        "\nNVIDIA H100 GPU-1 +<= 410 ms +1.00 s +<= 41 %",
         "\ninference on GPU-1 +700 ns +<= 400 ns"}) {
     EXPECT_THAT(text, ContainsRegex(line));
   }
@@ -325,20 +326,25 @@ TEST_F(ReportTextTest, ListsManyProcessesAndDetailsTheRoot) {
 }
 
 TEST_F(ReportTextTest, SaysWhyTheGpuWasIdle) {
-  report_.processes[0].operations[0].device_idle = {{"launch", 100}, {"sync", 50}};
-  report_.processes[0].operations[1].device_idle = {{"simulation", 250}};
-  EXPECT_THAT(Text(), HasSubstr("GPU idle 400 ns: simulation 62 %, Python and launch path 25 %, "
-                                "sync round trip\n  12 %."));
+  constexpr int64_t kMs = 1'000'000;
+  report_.processes[0].operations[0].device_idle = {{"launch", 100 * kMs}, {"sync", 50 * kMs}};
+  report_.processes[0].operations[1].device_idle = {{"simulation", 250 * kMs}};
+  options_.width = 200;
+  EXPECT_THAT(Text(),
+              HasSubstr("\nGPU idle 400 ms, 40 % of the whole span: simulation 25 %, Python "
+                        "preparing launches 10 %, CPU notices late that the GPU is done "
+                        "5.0 %."));
 }
 
 TEST_F(ReportTextTest, CountsGapsBetweenQueuedWork) {
   ReportProcess& process = report_.processes[0];
-  process.operations[0].device_idle = {{"queued", 300}, {"event-wait", 60}, {"launch", 40}};
-  process.device_shares = {{"GPU-1", 0, "op", 1000, 600, 400, 0, {}}};
+  process.operations[0].device_idle = {
+      {"queued", 300'000'000}, {"event-wait", 60'000'000}, {"launch", 40'000'000}};
+  process.device_shares = {{"GPU-1", 0, "op", 0, 0, 400, 0, {}}};
   process.queued_gaps = {30, 300, 10};
   process.event_wait_gaps = {1, 60, 60};
   options_.width = 400;
-  EXPECT_THAT(Text(), HasSubstr("between queued work 75 %, waiting for another stream 15 %"));
+  EXPECT_THAT(Text(), HasSubstr("between queued work 30 %, waiting for another stream 6.0 %"));
   EXPECT_THAT(Text(), HasSubstr(". 30 gaps between queued work take 10 ns each on average. 1 gap "
                                 "before work that waits for another stream takes 60 ns.\n"));
 }
@@ -348,8 +354,6 @@ TEST_F(ReportTextTest, SaysAtLengthHowFarLaunchesRunAhead) {
   process.operations[0].device_idle = {{"launch", 100}};
   process.launches = {40, 1'300'000, 1'200'000, 2'000'000, 47.8, 48, 60, 0.25};
   options_.width = 400;
-  EXPECT_THAT(Text(), Not(HasSubstr("after its launch")));
-  options_.full = true;
   EXPECT_THAT(Text(), HasSubstr("The GPU begins work 1.20 ms after its launch (median), with 48 "
                                 "launches queued before it (mean); 25 % of the kernels are shorter "
                                 "than their launch call.\n"));

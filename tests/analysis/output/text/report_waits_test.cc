@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/output/text/report_waits.h"
+
+#include "analysis/diagnosis/awaited.h"
 #include "analysis/trace/row_names.h"
 
 #include <gtest/gtest.h>

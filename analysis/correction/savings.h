@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report says of the run's critical path, and what parts of it would buy if they took no
-// time: all device work, the operation and the layers that matter most on the path. Each question
-// is one more replay of the run; they do not depend on each other. Pure but for reading events.
-#ifndef GPUBOUND_ANALYSIS_CORRECTION_SPEEDUPS_H_
-#define GPUBOUND_ANALYSIS_CORRECTION_SPEEDUPS_H_
+// The run's critical path, and what the run would save if parts of it took half their time: all GPU
+// work, the costliest kernels, the GPU work and the CPU code of the operations that matter most on
+// the path, Python and the simulator. Each question is one more replay of the run; they do not
+// depend on each other. Pure but for reading events.
+#ifndef GPUBOUND_ANALYSIS_CORRECTION_SAVINGS_H_
+#define GPUBOUND_ANALYSIS_CORRECTION_SAVINGS_H_
 
 #include <cstddef>
 #include <optional>
@@ -19,32 +20,33 @@
 
 namespace gpubound {
 
-class Speedups {
+class Savings {
  public:
   // |replay|: as the run is replayed without a change, with the critical path of |leading|. |run|
   // outlives the object.
-  Speedups(const Run& run, const ReplayOptions& replay, LeadingProcess leading);
+  Savings(const Run& run, const ReplayOptions& replay, LeadingProcess leading);
 
   // Adds questions: what is worth asking whatever the critical path is, and what |base| says is,
-  // the replay without a change.
+  // the replay without a change, of the run that |report| is of.
   void AskDevice();
-  void AskPath(const ReplayedRun& base);
+  void AskPath(const ReplayedRun& base, const Report& report);
 
   size_t questions() const { return questions_.size(); }
   // Replays the run for one of them. Each from any thread.
   Status Answer(size_t question);
 
   // Sets the critical path, and of what was asked, all of which was answered, the GPU-limited share
-  // and what-ifs of |report|.
+  // and the savings of |report|.
   void Put(const ReplayedRun& base, Report* report) const;
 
  private:
   struct Question {
-    ScaledPart part;
-    std::string name;
-    double factor;
+    Scaling scaling;
     std::optional<ReplayedSpan> answer;
   };
+  void Ask(ScaledPart part, const std::string& name, double factor);
+  void AskOperations(const ReplayedRun& base, const ReplayedSpan& as_is);
+  void AskKernels(const Report& report, const ReplayedSpan& as_is);
 
   const Run& run_;
   ReplayOptions replay_;          // of questions
@@ -54,4 +56,4 @@ class Speedups {
 
 }  // namespace gpubound
 
-#endif  // GPUBOUND_ANALYSIS_CORRECTION_SPEEDUPS_H_
+#endif  // GPUBOUND_ANALYSIS_CORRECTION_SAVINGS_H_

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks the replay. One object; its questions on any threads.
+#include "analysis/correction/savings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "analysis/trace/row_names.h"
+#include "analysis/trace/work_classes.h"
+
+namespace gpubound {
+namespace {
+
+constexpr double kFactor = 0.5;  // twice as fast
+// Half of a part with less than this cannot save one part in a hundred, so nothing is asked.
+constexpr double kMatters = 0.02;
+constexpr size_t kMostKernels = 3;
+constexpr size_t kMostOperations = 3;
+
+bool IsAskable(const ReplayedSpan& as_is) { return as_is.process_ns > 0 && as_is.run_ns > 0; }
+
+bool Matters(int64_t ns, const ReplayedSpan& as_is) {
+  return static_cast<double>(ns) > kMatters * static_cast<double>(as_is.process_ns);
+}
+
+bool IsDevice(const CriticalPart& part) { return part.column.starts_with("gpu "); }
+
+bool IsWait(const CriticalPart& part) {
+  return part.column == LayerName(Layer::kWait) || part.column == LayerName(Layer::kCudaSync);
+}
+
+// Names by time, longest first: those that matter.
+std::vector<std::string> Longest(const std::map<std::string, int64_t>& times, size_t most,
+                                 const ReplayedSpan& as_is) {
+  std::vector<std::pair<std::string, int64_t>> sorted(times.begin(), times.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> names;
+  for (const auto& [name, ns] : sorted) {
+    if (names.size() == most || !Matters(ns, as_is)) break;
+    names.push_back(name);
+  }
+  return names;
+}
+
+int64_t TimeInLayer(const std::vector<CriticalPart>& parts, const std::string& layer) {
+  int64_t ns = 0;
+  for (const CriticalPart& part : parts) ns += part.column == layer ? part.ns : 0;
+  return ns;
+}
+
+}  // namespace
+
+Savings::Savings(const Run& run, const ReplayOptions& replay, LeadingProcess leading)
+    : run_(run), replay_(replay), leading_(leading) {
+  replay_.keep_events = false;
+  replay_.critical_path_of.reset();
+}
+
+void Savings::Ask(ScaledPart part, const std::string& name, double factor) {
+  questions_.push_back({{part, name, factor}, {}});
+}
+
+void Savings::AskDevice() {
+  Ask(ScaledPart::kDevice, "", 0);
+  Ask(ScaledPart::kDevice, "", kFactor);
+}
+
+void Savings::AskPath(const ReplayedRun& base, const Report& report) {
+  const ReplayedSpan as_is = SpanOf(base, leading_);
+  if (!IsAskable(as_is)) return;
+  AskOperations(base, as_is);
+  AskKernels(report, as_is);
+  for (const char* layer : {"simulator", "python"}) {
+    if (Matters(TimeInLayer(base.parts, layer), as_is)) Ask(ScaledPart::kLayer, layer, kFactor);
+  }
+}
+
+// Of no operation nothing can be made faster, and no faster operation ends what it waits for. All
+// GPU work being that of one operation, the answer is that of all GPU work.
+void Savings::AskOperations(const ReplayedRun& base, const ReplayedSpan& as_is) {
+  std::map<std::string, int64_t> cpu;
+  std::map<std::string, int64_t> gpu;
+  for (const CriticalPart& part : base.parts) {
+    if (IsWait(part)) continue;
+    (IsDevice(part) ? gpu : cpu)[part.operation] += part.ns;
+  }
+  const bool several = gpu.size() > 1;
+  cpu.erase(kNoOperation);
+  gpu.erase(kNoOperation);
+  for (const std::string& name : Longest(cpu, kMostOperations, as_is)) {
+    Ask(ScaledPart::kOperationCpu, name, kFactor);
+  }
+  if (!several) return;
+  for (const std::string& name : Longest(gpu, kMostOperations, as_is)) {
+    Ask(ScaledPart::kOperationGpu, name, kFactor);
+  }
+}
+
+void Savings::AskKernels(const Report& report, const ReplayedSpan& as_is) {
+  std::map<std::string, int64_t> times;
+  for (const ReportProcess& process : report.processes) {
+    for (const ReportKernel& kernel : process.kernels) times[kernel.name] += kernel.sum_ns;
+  }
+  if (times.size() < 2) return;  // the answer is that of all GPU work
+  for (const std::string& name : Longest(times, kMostKernels, as_is)) {
+    Ask(ScaledPart::kExactKernel, name, kFactor);
+  }
+}
+
+Status Savings::Answer(size_t question) {
+  Question& of = questions_[question];
+  ReplayOptions replay = replay_;
+  replay.changes.scalings = {of.scaling};
+  const Result<ReplayedRun> replayed = ReplayRun(run_, replay);
+  if (!replayed.ok()) return replayed.error();
+  of.answer = SpanOf(*replayed, leading_);
+  return Ok{};
+}
+
+void Savings::Put(const ReplayedRun& base, Report* report) const {
+  const ReplayedSpan as_is = SpanOf(base, leading_);
+  if (!IsAskable(as_is)) return;
+  ReportRun& run = report->run;
+  ReportCriticalPath& path = run.critical_path.emplace();
+  path.wall_ns = as_is.process_ns;
+  for (const CriticalPart& part : base.parts) {
+    const ProcessIdentity& identity = run_.processes[part.process].identity;
+    path.parts.push_back({identity.host, identity.pid, part.operation, part.column, part.ns});
+  }
+  for (const Question& question : questions_) {
+    const ReplayedSpan& changed = *question.answer;
+    const SpanRatio ratio = RatioOf(changed, as_is);
+    if (SaysNothing(ratio)) continue;
+    const Scaling& scaling = question.scaling;
+    if (scaling.factor == 0) {
+      run.gpu_limited_share = std::clamp(1 - ratio.part, 0.0, 1.0);
+      continue;
+    }
+    run.savings.push_back({PartName(scaling.part), scaling.name, scaling.factor, changed.run_ns,
+                           1 - ratio.part, 1 - ratio.high, 1 - ratio.low});
+  }
+  std::stable_sort(run.savings.begin(), run.savings.end(),
+                   [](const ReportSaving& a, const ReportSaving& b) { return a.saves > b.saves; });
+}
+
+}  // namespace gpubound

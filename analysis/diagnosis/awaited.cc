@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Joins waits with what the awaited did. No state.
+#include "analysis/diagnosis/awaited.h"
+
+#include <algorithm>
+
+#include "analysis/base/text_table.h"
+#include "analysis/trace/name_lists.h"
+#include "analysis/trace/row_names.h"
+
+namespace gpubound {
+namespace {
+
+constexpr char kSimulation[] = "simulation";  // as a cause of idle time, and as what somebody did
+constexpr char kWaiting[] = "waiting";
+
+// What an activity is to somebody who waits for it under |operation|, which names what has no name
+// of its own: the messages of an environment's worker are simulation too.
+std::string NameOf(const ReportActivity& activity, const std::string& operation) {
+  const std::string& name = activity.operation == kNoOperation ? operation : activity.operation;
+  if (activity.layer == "simulator" || SimulationNames().Matches(name)) return kSimulation;
+  return name;
+}
+
+double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+// The part of an operation's time that the headline is about.
+double CoveredPart(const Report& report, const ReportProcess& process, const ReportOperation& row) {
+  if (report.run.headline != "iterations") return 1;
+  for (const ReportIterationOperation& covered : process.iterations->operations) {
+    if (covered.operation == row.operation) return ShareOf(covered.wall_ns, row.wall_ns);
+  }
+  return 0;
+}
+
+int64_t TimeOf(const std::vector<CauseTime>& causes, const std::string& cause) {
+  for (const CauseTime& time : causes) {
+    if (time.cause == cause) return time.ns;
+  }
+  return 0;
+}
+
+}  // namespace
+
+AwaitedRows AwaitedRowsOf(const ReportProcess& process) {
+  AwaitedRows awaited;
+  for (const ReportAwaited& row : process.awaited) awaited[{row.pid, row.operation}] = &row;
+  return awaited;
+}
+
+std::string MainActivity(const ReportWait& wait, const AwaitedRows& awaited) {
+  std::map<std::string, int64_t> sums;
+  for (const int64_t pid : wait.pids) {
+    const auto found = awaited.find({pid, wait.operation});
+    if (found == awaited.end()) continue;
+    for (const ReportActivity& activity : found->second->meanwhile) {
+      sums[NameOf(activity, wait.operation)] += activity.ns;
+    }
+  }
+  if (sums.empty()) return NameOf({kNoOperation, "", 0}, wait.operation);
+  const auto most = std::max_element(
+      sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most->first;
+}
+
+std::vector<const ReportWait*> WaitsThatExplain(const ReportProcess& process,
+                                                const std::string& cause) {
+  const AwaitedRows awaited = AwaitedRowsOf(process);
+  std::vector<const ReportWait*> waits;
+  for (const ReportWait& wait : process.waits) {
+    const bool simulation =
+        SimulationNames().Matches(wait.operation) || MainActivity(wait, awaited) == kSimulation;
+    if (cause == (simulation ? kSimulation : kWaiting)) waits.push_back(&wait);
+  }
+  return waits;
+}
+
+AwaitedWhileIdle AwaitedFor(const Report& report, const ReportProcess& process,
+                            const std::string& cause) {
+  std::set<std::pair<std::string, uint32_t>> devices;
+  for (const ReportDeviceShare& share : process.device_shares) {
+    devices.insert({share.uuid, share.ordinal});
+  }
+  const std::vector<const ReportWait*> waits = WaitsThatExplain(process, cause);
+  AwaitedWhileIdle awaited;
+  double cause_ns = 0;
+  double waits_ns = 0;
+  for (const ReportOperation& row : process.operations) {
+    const double part = CoveredPart(report, process, row);
+    const int64_t row_ns = TimeOf(row.device_idle, cause);
+    if (part == 0 || row_ns == 0) continue;
+    int64_t row_waits_ns = 0;
+    for (const ReportWait* wait : waits) {
+      if (wait->operation != row.operation) continue;
+      row_waits_ns += wait->ns;
+      awaited.pids.insert(wait->pids.begin(), wait->pids.end());
+    }
+    const auto count = static_cast<int64_t>(std::max<size_t>(devices.size(), 1));
+    const int64_t idle_waits_ns = std::min(row_waits_ns, row.waiting_ns) * count;
+    cause_ns += part * static_cast<double>(row_ns);
+    waits_ns += part * static_cast<double>(std::min(row_ns, idle_waits_ns));
+  }
+  awaited.share = Ratio(waits_ns, cause_ns);
+  return awaited;
+}
+
+}  // namespace gpubound

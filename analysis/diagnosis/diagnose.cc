@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules. No state.
+#include "analysis/diagnosis/diagnose.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analysis/base/demangle.h"
+#include "analysis/base/short_name.h"
+#include "analysis/base/text_table.h"
+#include "analysis/diagnosis/awaited.h"
+#include "analysis/diagnosis/cause_rules.h"
+#include "analysis/diagnosis/diagnosis_kinds.h"
+#include "analysis/diagnosis/headline_facts.h"
+#include "analysis/diagnosis/nothing_recorded.h"
+#include "analysis/report/main_process.h"
+#include "analysis/trace/name_lists.h"
+#include "analysis/trace/row_names.h"
+
+namespace gpubound {
+namespace {
+
+// Thresholds are judgement: what a user would act on. Shares are of the headline's time.
+constexpr double kMostlyBusy = 0.5;     // a GPU that can be the limit
+constexpr double kFewFilled = 0.25;     // of the SMs of a busy GPU
+constexpr double kMostlyLimited = 0.5;  // of the busy time, what an infinitely fast GPU would save
+constexpr double kLargeCause = 0.15;    // of idle time
+constexpr double kMuchUnknown = 0.25;   // GPU time
+constexpr double kMuch = 0.25;          // collectives, nvidia-smi's claim
+constexpr double kShared = 0.25;        // that other processes use of the device
+constexpr double kAllBusy = 0.75;       // a device that is shared and has no time left
+constexpr double kStarved = 0.4;        // of the time in which threads could run: that is the limit
+constexpr double kSomeStarved = 0.1;    // that is worth a line
+constexpr double kMostlyCpu = 0.5;      // of the critical path
+constexpr double kInflated = 1.5;       // nvidia-smi over the truth
+constexpr double kHigh = 0.5;
+constexpr double kMedium = 0.2;
+constexpr uint64_t kEnoughIterations = 20;  // for a 95th percentile to mean anything
+
+double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+std::string NameIn(const std::string& name) {
+  return ShortName(ShownName(name), kNameInSentence, /*unicode=*/false);
+}
+
+class Diagnosis {
+ public:
+  explicit Diagnosis(const Report& report)
+      : report_(report), run_(report.run), process_(ToldProcess(report)) {}
+
+  std::vector<ReportDiagnosis> Make() {
+    findings_.push_back(Verdict());
+    if (IsStarvedVerdict(findings_.front())) {
+      findings_.insert(findings_.begin(), Starvation(RunDelay()));
+    }
+    ReportDiagnosis& first = findings_.front();
+    const ReportSaving* saving = LargestSaving(run_);
+    if (saving != nullptr && first.kind != kInconclusive) first.saving = *saving;
+    const std::string verdict = first.kind;
+    if (verdict == kNothingRecorded) {
+      for (const char* const reason : kWhyNothingRecorded) {
+        findings_.push_back(Finding(kNothingRecorded, 1, reason, ""));
+      }
+      return std::move(findings_);
+    }
+    if (verdict != kCpuStarvation) AddStarvation();
+    if (verdict == kInconclusive || run_.devices_used == 0) return std::move(findings_);
+    if (verdict != kGpuBoundSmallKernels) AddSmallKernels();
+    if (verdict != kCommunicationBound) AddCollectives();
+    AddSlowIterations();
+    AddInflation();
+    return std::move(findings_);
+  }
+
+ private:
+  ReportDiagnosis Finding(const char* kind, double share, std::string finding,
+                          std::string action) const {
+    ReportDiagnosis made;
+    made.kind = kind;
+    made.share = share;
+    made.severity = share >= kHigh ? "high" : share >= kMedium ? "medium" : "low";
+    made.finding = std::move(finding);
+    made.action = std::move(action);
+    return made;
+  }
+
+  // What shares are of.
+  const char* OfTheTime() const {
+    return HeadlineIsPart(report_) && run_.headline == "iterations" ? " of the loop's time"
+                                                                    : " of the time";
+  }
+
+  ReportDiagnosis Verdict() const {
+    if (report_.processes.empty()) {
+      return Finding(kNothingRecorded, 1, "No process was recorded.", "");
+    }
+    if (UsesNoGpu(report_)) return CpuOnly();
+    if (run_.devices_used == 0 || run_.unknown.share > kMuchUnknown) return Inconclusive();
+    if (std::optional<ReportDiagnosis> shared = Shared()) return *shared;
+    return run_.gpu_busy_share >= kMostlyBusy ? BusyVerdict() : IdleVerdict();
+  }
+
+  ReportDiagnosis Inconclusive() const {
+    const bool of_whole = run_.unknown.share == 0;
+    const ReportUnknown& unknown = of_whole ? run_.whole_unknown : run_.unknown;
+    return Finding(kInconclusive, unknown.share,
+                   "Inconclusive: what the GPU did is unknown for " +
+                       std::string(unknown.is_upper_bound ? "at most " : "") +
+                       FormatShare(unknown.share) +
+                       (of_whole ? " of the run." : OfTheTime() + std::string(".")),
+                   "gpubound doctor RUN says why, and how to record it.");
+  }
+
+  // --- Runs without a GPU ---
+
+  ReportDiagnosis CpuOnly() const {
+    if (std::optional<ReportDiagnosis> waiting = WaitingOnly()) return *waiting;
+    const auto [operation, share] = LargestPart();
+    const std::string where = Loops() ? "the loop" : "the run";
+    if (operation.empty()) return Finding(kCpuOnly, 0, "No GPU work was recorded.", "");
+    ReportDiagnosis made;
+    if (operation == kNoOperation) {
+      made = Finding(
+          kCpuOnly, share,
+          "No GPU work: " + FormatShare(share) + " of " + where + " lies outside named operations.",
+          "Name the parts with gpubound.operation(...), or see --by layer.");
+    } else {
+      made =
+          Finding(kCpuOnly, share,
+                  "No GPU work: " + NameIn(operation) + " takes " + FormatShare(share) + " of " +
+                      where + ".",
+                  SimulationNames().Matches(operation)
+                      ? "Step several environments at once in worker processes, or make step() "
+                        "itself faster."
+                      : "Make it faster, or move it to a GPU; --by layer says where in the stack "
+                        "it runs.");
+    }
+    made.operation = operation == kNoOperation ? "" : operation;
+    return made;
+  }
+
+  // A program that mostly waits for its workers.
+  std::optional<ReportDiagnosis> WaitingOnly() const {
+    const AwaitedRows awaited = AwaitedRowsOf(*process_);
+    std::map<std::string, int64_t> times;
+    std::map<std::string, std::set<int64_t>> pids;
+    for (const ReportWait& wait : process_->waits) {
+      const std::string activity = MainActivity(wait, awaited);
+      times[activity] += wait.ns;
+      pids[activity].insert(wait.pids.begin(), wait.pids.end());
+    }
+    const auto longest =
+        std::max_element(times.begin(), times.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (longest == times.end()) return std::nullopt;
+    const double share = ShareOf(longest->second, process_->span_ns);
+    if (share < kMuch) return std::nullopt;
+    const size_t count = pids[longest->first].size();
+    const bool simulates = SimulationNames().Matches(longest->first);
+    const std::string whom =
+        std::to_string(count) + (count == 1 ? " process" : " processes") +
+        (longest->first == kNoOperation ? "" : " in " + NameIn(longest->first));
+    ReportDiagnosis made = Finding(
+        simulates ? kEnvironmentWorkers : kWaiting, share,
+        "No GPU work: the program waits " + FormatShare(share) + " of the run for " + whom + ".",
+        simulates ? "Use more environment workers, or make step() faster."
+                  : "Make those processes faster, or start more of them.");
+    if (longest->first != kNoOperation) made.operation = longest->first;
+    return made;
+  }
+
+  bool Loops() const {
+    const ReportProcess* stepping = SteppingProcess(report_);
+    return stepping != nullptr && stepping->iterations->count > 0;
+  }
+
+  std::pair<std::string, double> LargestPart() const {
+    std::string largest;
+    int64_t largest_ns = 0;
+    const auto look = [&](const std::string& operation, int64_t wall_ns) {
+      if (wall_ns <= largest_ns) return;
+      largest = operation;
+      largest_ns = wall_ns;
+    };
+    if (Loops()) {
+      const ReportIterations& all = *SteppingProcess(report_)->iterations;
+      for (const auto& row : all.operations) look(row.operation, row.wall_ns);
+      return {largest, ShareOf(largest_ns, all.total_ns)};
+    }
+    for (const ReportOperation& row : process_->operations) {
+      if (!row.other_threads_only) look(row.operation, row.wall_ns);
+    }
+    return {largest, ShareOf(largest_ns, process_->span_ns)};
+  }
+
+  // --- Busy GPUs ---
+
+  std::optional<ReportDiagnosis> Shared() const {
+    const ReportProcess* process = HeadlineProcess(report_);
+    if (process == nullptr || !SharesADevice(report_, *process)) return std::nullopt;
+    const double own = OwnShare(report_).value_or(0);
+    const double peers = std::max(0.0, run_.gpu_busy_share - own);
+    if (run_.gpu_busy_share < kAllBusy || peers < kShared) return std::nullopt;
+    size_t most = 0;
+    for (const ReportDevice& device : report_.devices) {
+      most = std::max(most, device.processes.size());
+    }
+    ReportDiagnosis made = Finding(kSharedGpu, peers,
+                                   "Shared GPU: " + std::to_string(most) + " processes keep it " +
+                                       Busy() + " busy, so that each waits for the others.",
+                                   "Run fewer processes on this GPU, or spread them over several; "
+                                   "where kernels are small, MPS "
+                                   "lets them run side by side.");
+    made.evidence = {{"gpu_busy_share", run_.gpu_busy_share}, {"peers_share", peers}};
+    return made;
+  }
+
+  std::string Busy() const {
+    return Bounded(run_.gpu_busy_is_upper_bound,
+                   run_.unknown.share > 0 || run_.gpu_busy_is_lower_bound,
+                   FormatShare(run_.gpu_busy_share));
+  }
+
+  // A GPU may be busy all the time and nobody wait for it. Both shares are of the whole run.
+  bool GpuIsTheLimit() const {
+    return !run_.gpu_limited_share ||
+           *run_.gpu_limited_share >= kMostlyLimited * run_.whole_gpu_busy_share;
+  }
+
+  // The part of SM capacity that kernels can use while the GPU is busy; none where that is unknown.
+  std::optional<double> Fill() const {
+    int64_t filled_ns = 0;
+    int64_t busy_ns = 0;
+    for (const ReportProcess& process : report_.processes) {
+      if (process.sm_fill_is_upper_bound) return std::nullopt;
+      busy_ns += process.gpu_busy_ns;
+      for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
+    }
+    if (filled_ns == 0) return std::nullopt;
+    return ShareOf(filled_ns, busy_ns);
+  }
+
+  // The kernel that takes most time, by the operation that launched it.
+  const ReportOperationKernel* CostliestKernel() const {
+    const ReportOperationKernel* costliest = nullptr;
+    for (const ReportProcess& process : report_.processes) {
+      for (const ReportOperationKernel& row : process.operation_kernels) {
+        if (row.kernel.work_class != "compute") continue;
+        if (costliest == nullptr || row.kernel.sum_ns > costliest->kernel.sum_ns) costliest = &row;
+      }
+    }
+    return costliest;
+  }
+
+  static std::string InOperation(const std::string& operation) {
+    return operation == kNoOperation ? "outside named operations" : "in " + NameIn(operation);
+  }
+
+  // "DenseForward takes 64 % of the GPU's time and fills 12 % of it"
+  std::string KernelText(const ReportKernel& kernel) const {
+    int64_t all_ns = 0;
+    for (const ReportProcess& process : report_.processes) {
+      for (const ReportKernel& row : process.kernels) all_ns += row.sum_ns;
+    }
+    std::string text = NameIn(Demangled(kernel.name)) + " takes " +
+                       FormatShare(ShareOf(kernel.sum_ns, all_ns)) + " of GPU time";
+    if (kernel.sm_filled_ns > 0 && !kernel.sm_fill_is_upper_bound) {
+      text +=
+          " and fills " + FormatShare(ShareOf(kernel.sm_filled_ns, kernel.sum_ns)) + " of the GPU";
+    }
+    return text;
+  }
+
+  ReportDiagnosis BusyVerdict() const {
+    if (run_.comm_share >= kMostlyLimited * run_.gpu_busy_share) return Communication();
+    if (!GpuIsTheLimit()) return CpuBound();
+    const std::optional<double> fill = Fill();
+    const bool small = fill && *fill < kFewFilled;
+    const ReportOperationKernel* kernel = CostliestKernel();
+    std::string action;
+    if (small && kernel != nullptr) {
+      action = "Give each launch more rows " + InOperation(kernel->operation) + ": " +
+               KernelText(kernel->kernel) + ", so that larger batches cost little.";
+    } else if (kernel != nullptr) {
+      action = "Only less or faster GPU work helps: " + KernelText(kernel->kernel) + ", " +
+               InOperation(kernel->operation) +
+               ". Try lower precision, fused kernels or a faster GPU.";
+    }
+    const std::string filled =
+        fill ? std::string(small ? ", but only " : ", ") + FormatShare(*fill) + " filled" : "";
+    ReportDiagnosis made =
+        Finding(small ? kGpuBoundSmallKernels : kGpuBound, run_.gpu_busy_share,
+                std::string(small ? "GPU-bound with small kernels" : "GPU-bound") +
+                    ": the GPU is busy " + Busy() + OfTheTime() + filled + ".",
+                std::move(action));
+    made.evidence.emplace_back("gpu_busy_share", run_.gpu_busy_share);
+    if (fill) made.evidence.emplace_back("sm_fill_share", *fill);
+    if (run_.gpu_limited_share) {
+      made.evidence.emplace_back("gpu_limited_share", *run_.gpu_limited_share);
+    }
+    if (kernel != nullptr && kernel->operation != kNoOperation) made.operation = kernel->operation;
+    return made;
+  }
+
+  ReportDiagnosis Communication() const {
+    ReportDiagnosis made = Finding(
+        kCommunicationBound, run_.comm_share,
+        "Communication-bound: collectives take " + FormatShare(run_.comm_share) + OfTheTime() + ".",
+        "Overlap them with computation, send less, or look for a rank that comes late "
+        "(--full names it).");
+    made.evidence = {{"comm_share", run_.comm_share}, {"gpu_busy_share", run_.gpu_busy_share}};
+    return made;
+  }
+
+  // The GPU is busy, but an infinitely fast one would hardly help.
+  ReportDiagnosis CpuBound() const {
+    std::map<std::string, int64_t> times;
+    int64_t cpu_ns = 0;
+    if (run_.critical_path) {
+      for (const ReportPathPart& part : run_.critical_path->parts) {
+        if (part.layer.starts_with("gpu ") || part.layer == "wait" || part.layer == "cuda_sync") {
+          continue;
+        }
+        times[part.operation] += part.ns;
+        cpu_ns += part.ns;
+      }
+    }
+    const double share = run_.critical_path ? ShareOf(cpu_ns, run_.critical_path->wall_ns) : 0;
+    const auto longest =
+        std::max_element(times.begin(), times.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const std::string busy = "the GPU is busy " + Busy() + OfTheTime();
+    if (longest == times.end() || share < kMostlyCpu) {
+      ReportDiagnosis made =
+          Finding(kSeveralCauses, *run_.gpu_limited_share,
+                  "No single limit: " + busy + ", and an infinitely fast one would save " +
+                      FormatShare(*run_.gpu_limited_share) + ".",
+                  "CPU and GPU limit the run in turn: start with what saves most.");
+      made.evidence = {{"gpu_busy_share", run_.gpu_busy_share},
+                       {"gpu_limited_share", *run_.gpu_limited_share}};
+      return made;
+    }
+    const double of_it = ShareOf(longest->second, run_.critical_path->wall_ns);
+    ReportDiagnosis made = Finding(
+        kCpuBound, of_it,
+        "CPU-bound: " + busy + ", but the run waits for CPU code, " + InOperation(longest->first) +
+            " for " + FormatShare(of_it) + " of its time.",
+        "Make the CPU code " + InOperation(longest->first) +
+            " faster, or run it while the GPU works; --by layer says where in the stack it is.");
+    if (longest->first != kNoOperation) made.operation = longest->first;
+    made.evidence = {{"critical_path_share", of_it}, {"gpu_busy_share", run_.gpu_busy_share}};
+    return made;
+  }
+
+  // --- Idle GPUs ---
+
+  ReportDiagnosis IdleVerdict() const {
+    const IdleExplained explained = HeadlineIdle(report_);
+    const double idle = std::max(0.0, 1 - run_.gpu_busy_share - run_.unknown.share);
+    if (explained.causes.empty()) {
+      const bool of_work = run_.headline == "work";
+      return Finding(of_work ? kSeveralCauses : kUnattributed, idle,
+                     "The GPU is busy " + Busy() + OfTheTime() +
+                         (of_work ? "; why it is idle is known of the whole run only."
+                                  : "; nothing says why it is idle otherwise."),
+                     of_work ? "--window whole says why." : "");
+    }
+    const CauseTime& first = explained.causes.front();
+    const double share =
+        idle * Ratio(static_cast<double>(first.ns), static_cast<double>(explained.idle_ns));
+    const ReportProcess& process = *HeadlineProcess(report_);
+    const CauseFacts facts = FactsOfCause(report_, process, first.cause);
+    if (share < kLargeCause) {
+      ReportDiagnosis made = Finding(kSeveralCauses, idle,
+                                     "Several causes: the GPU is busy " + Busy() + OfTheTime() +
+                                         ", and no cause of idle time "
+                                         "takes " +
+                                         FormatShare(kLargeCause) + "; the largest is " +
+                                         facts.noun + " with " + FormatShare(share) + ".",
+                                     "");
+      made.evidence = {{"gpu_busy_share", run_.gpu_busy_share}, {"largest_cause_share", share}};
+      return made;
+    }
+    ReportDiagnosis made =
+        Finding(facts.kind, share,
+                facts.title + ": the GPU is idle " + FormatShare(share) + OfTheTime() + " " +
+                    facts.meanwhile + ", and busy " + Busy() + ".",
+                facts.action);
+    made.operation = facts.operation;
+    made.evidence = {
+        {"gpu_idle_share", idle}, {"cause_share", share}, {"gpu_busy_share", run_.gpu_busy_share}};
+    if (process.launches.shorter_kernels_share) {
+      made.evidence.emplace_back("shorter_kernels_share", *process.launches.shorter_kernels_share);
+    }
+    return made;
+  }
+
+  // --- The processors ---
+
+  // Of the time in which threads of the run could have run, that without a core.
+  double RunDelay() const {
+    double delay = 0;
+    for (const ReportProcess* process : {MainProcess(report_), process_}) {
+      if (process != nullptr && process->process_tree) {
+        delay = std::max(delay, process->process_tree->RunDelayShare());
+      }
+    }
+    return delay;
+  }
+
+  // More cores would help, whatever else the run waits for.
+  bool IsStarvedVerdict(const ReportDiagnosis& verdict) const {
+    static constexpr std::array kOfTheCpu = {kLaunchBound, kEnvironmentBound, kEnvironmentWorkers,
+                                             kInputBound,  kWaiting,          kUnattributed,
+                                             kCpuBound,    kCpuOnly};
+    return RunDelay() >= kStarved &&
+           std::any_of(kOfTheCpu.begin(), kOfTheCpu.end(),
+                       [&verdict](const char* kind) { return verdict.kind == kind; });
+  }
+
+  ReportDiagnosis Starvation(double delay) const {
+    ReportDiagnosis made = Finding(kCpuStarvation, delay,
+                                   "CPU starvation: threads that could run had no core " +
+                                       FormatShare(delay) + " of the time.",
+                                   "Start fewer environment workers or threads (OMP_NUM_THREADS, "
+                                   "torch.set_num_threads), or give the run more cores.");
+    made.evidence = {{"run_delay_share", delay}};
+    return made;
+  }
+
+  void AddStarvation() {
+    const double delay = RunDelay();
+    if (delay >= kSomeStarved) findings_.push_back(Starvation(delay));
+  }
+
+  // --- What else is worth knowing ---
+
+  void AddSmallKernels() {
+    const std::optional<double> fill = Fill();
+    if (!fill || *fill >= kFewFilled || run_.gpu_busy_share < kMuch) return;
+    ReportDiagnosis made = Finding(kSmallKernels, run_.gpu_busy_share,
+                                   "Kernels fill " + FormatShare(*fill) + " of the busy GPU.",
+                                   "Larger batches cost little GPU time.");
+    made.evidence = {{"sm_fill_share", *fill}};
+    findings_.push_back(std::move(made));
+  }
+
+  void AddCollectives() {
+    if (run_.comm_share < kMuch) return;
+    ReportDiagnosis made = Communication();
+    made.kind = kCollectives;
+    made.finding = "Collectives take " + FormatShare(run_.comm_share) + OfTheTime() + ".";
+    findings_.push_back(std::move(made));
+  }
+
+  void AddSlowIterations() {
+    const ReportProcess* process = SteppingProcess(report_);
+    if (process == nullptr || process->iterations->count < kEnoughIterations) return;
+    const ReportIterations& all = *process->iterations;
+    if (all.median_ns == 0 || all.p95_ns < 2 * all.median_ns) return;
+    const double times = Ratio(static_cast<double>(all.p95_ns), static_cast<double>(all.median_ns));
+    std::array<char, 32> text;
+    std::snprintf(text.data(), text.size(), times < 9.95 ? "%.2g" : "%.0f", times);
+    ReportDiagnosis made = Finding(
+        kSlowIterations, 0.05,
+        "One iteration in twenty takes " + std::string(text.data()) + " times the median or more.",
+        "--by iteration names the slowest.");
+    made.evidence = {{"p95_over_median", times}};
+    findings_.push_back(std::move(made));
+  }
+
+  // Only of what NVML said: the model is an upper bound, of which newer devices stay far below.
+  void AddInflation() {
+    const double claimed = run_.nvml_utilization.value_or(0);
+    const double inflation = Ratio(claimed, run_.gpu_busy_share);
+    if (claimed < kMuch || inflation < kInflated) return;
+    ReportDiagnosis made = Finding(kInflatedUtilization, claimed - run_.gpu_busy_share,
+                                   "nvidia-smi shows " + FormatShare(claimed) +
+                                       " where the GPU is busy " + Busy() + OfTheTime() + ".",
+                                   "Do not size the job by nvidia-smi.");
+    made.evidence = {{"nvml_utilization", claimed}, {"gpu_busy_share", run_.gpu_busy_share}};
+    findings_.push_back(std::move(made));
+  }
+
+  const Report& report_;
+  const ReportRun& run_;
+  const ReportProcess* const process_;
+  std::vector<ReportDiagnosis> findings_;
+};
+
+}  // namespace
+
+const ReportSaving* LargestSaving(const ReportRun& run) {
+  const auto largest = std::max_element(
+      run.savings.begin(), run.savings.end(),
+      [](const ReportSaving& a, const ReportSaving& b) { return a.saves < b.saves; });
+  if (largest == run.savings.end() || largest->saves < kWorthSaving) return nullptr;
+  return &*largest;
+}
+
+std::vector<ReportDiagnosis> Diagnose(const Report& report) { return Diagnosis(report).Make(); }
+
+}  // namespace gpubound

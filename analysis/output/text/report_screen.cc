@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts the screen together. No state.
+#include "analysis/output/text/report_screen.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "analysis/base/short_name.h"
+#include "analysis/base/text_table.h"
+#include "analysis/diagnosis/cause_rules.h"
+#include "analysis/diagnosis/diagnosis_kinds.h"
+#include "analysis/diagnosis/headline_facts.h"
+#include "analysis/output/text/headline.h"
+#include "analysis/output/text/paint.h"
+#include "analysis/output/text/pid_text.h"
+#include "analysis/output/text/progress_text.h"
+#include "analysis/output/text/report_overview.h"
+#include "analysis/output/text/report_sections.h"
+#include "analysis/output/text/savings_text.h"
+#include "analysis/output/text/table_legend.h"
+#include "analysis/report/main_process.h"
+#include "analysis/trace/row_names.h"
+#include "analysis/trace/span_end.h"
+
+namespace gpubound {
+namespace {
+
+constexpr std::ptrdiff_t kScreenLines = 27;
+constexpr size_t kMostCauses = 4;
+constexpr double kWorthNaming = 0.0005;  // of the time, of a cause of idle time
+constexpr int kBar = 20;                 // columns, and of what bars mean
+constexpr int kWideEnough = 76;          // for bars beside the table
+
+std::string Lines(const std::string& text, Paint color, const TextOptions& options) {
+  const std::string lines = Wrap(text, options.width, 2);
+  return Painted(lines.substr(0, lines.size() - 1), color, options) + "\n";
+}
+
+// --- The run in a line ---
+
+std::string NameOf(const Report& report, const ReportProcess& process, const TextOptions& options) {
+  const std::string name = ShortName(EscapeName(process.name.empty() ? "process" : process.name),
+                                     kNameInSentence, options.unicode);
+  if (report.processes.size() < 2) return name;
+  return name + " (pid " +
+         PidText(report.processes, options.unicode).Of(process.pid, process.host) + "), one of " +
+         std::to_string(report.processes.size()) + " processes";
+}
+
+std::string Rate(double per_second) {
+  std::array<char, 32> text;
+  if (per_second >= 1000) return FormatCount(static_cast<uint64_t>(std::llround(per_second)));
+  std::snprintf(text.data(), text.size(), "%.3g", per_second);
+  return text.data();
+}
+
+std::string UnitOf(const std::string& counter) {
+  if (counter == "env_steps") return "env steps";
+  return counter;
+}
+
+std::string RunLine(const Report& report, const ReportProcess& process,
+                    const TextOptions& options) {
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  std::string line = NameOf(report, process, options) + ": " + time(report.run.wall_ns);
+  if (process.span_end != SpanEnd::kClosed) line += " (" + SpanEndText(process.span_end) + ")";
+  const ReportProcess* const stepping = SteppingProcess(report);
+  const ReportProcess& counting = stepping == nullptr ? process : *stepping;
+  for (const ReportThroughput& row : counting.throughput) {
+    line += ", " + Rate(row.per_second) + " " + UnitOf(row.counter) + "/s";
+  }
+  return Wrap(line + ProgressText(report.run, counting, options) + ".", options.width, 2);
+}
+
+std::string IterationLine(const Report& report, const TextOptions& options) {
+  const ReportProcess* const stepping = SteppingProcess(report);
+  if (stepping == nullptr) return {};
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  const ReportIterations& all = *stepping->iterations;
+  std::string line = "Start-up " + time(all.start_up_ns);
+  if (all.count == 0) {
+    line += "; iterations of warm-up alone, " + time(all.warm_up_ns);
+  } else {
+    line += "; " + FormatCount(all.count) +
+            (all.count == 1 ? " iteration, " : " iterations, median ") + time(all.median_ns) +
+            (all.count == 1 ? "" : ", p95 " + time(all.p95_ns));
+  }
+  return Wrap(line + "; shutdown " + time(all.shutdown_ns) + ".", options.width, 2);
+}
+
+// --- How far to believe it ---
+
+std::string CostText(const Report& report) {
+  if (report.device_kind == "imported") return "; another tool recorded it";
+  const ReportProcess* main = MainProcess(report);
+  if (main == nullptr) return {};
+  if (main->corrected == nullptr) return "; not corrected for profiling, --full says why";
+  const int64_t corrected_ns = main->corrected->process.span_ns;
+  return "; profiling cost " + FormatShare(ShareOf(main->span_ns - corrected_ns, corrected_ns)) +
+         " of the time";
+}
+
+std::string QualityLines(const Report& report, const TextOptions& options) {
+  const std::string& verdict = report.run.verdict;
+  const bool doubtful = !verdict.starts_with("complete");
+  std::string text = verdict;
+  if (text.ends_with('.')) text.pop_back();
+  std::string lines = Lines("Data quality: " + EscapeName(text) + CostText(report) + ".",
+                            doubtful ? Paint::kWarning : Paint::kPlain, options);
+  if (report.device_kind == "simulated") {
+    const std::string mark = "SIMULATED DEVICE";
+    const std::string line =
+        Wrap(mark + ": GPU times are those of a model, not of hardware.", options.width, 2);
+    lines += Painted(mark, Paint::kWarning, options) + line.substr(mark.size());
+  }
+  return lines;
+}
+
+// Findings that change what to conclude.
+std::string Warnings(const Report& report, const TextOptions& options) {
+  std::string lines;
+  for (size_t i = 1; i < report.diagnosis.size(); ++i) {
+    const ReportDiagnosis& finding = report.diagnosis[i];
+    if (finding.kind == kCpuStarvation)
+      lines += Lines("! " + finding.finding, Paint::kWarning, options);
+  }
+  return lines;
+}
+
+// --- The mean iteration ---
+
+struct Row {
+  std::string name;
+  int64_t wall_ns = 0;
+  int64_t busy_ns = 0;
+  int64_t unknown_ns = 0;
+  double fill = -1;  // below 0: not known
+};
+
+struct Table {
+  std::string title;
+  std::vector<Row> rows;  // longest first
+  Row all;
+  int64_t divisor = 1;  // of all times
+};
+
+double FillOf(const ReportProcess& process, const std::string& operation) {
+  if (process.sm_fill_is_upper_bound) return -1;
+  for (const ReportOperation& row : process.operations) {
+    if (row.operation != operation || row.gpu_busy_ns == 0 || row.sm_filled_ns == 0) continue;
+    return ShareOf(row.sm_filled_ns, row.gpu_busy_ns);
+  }
+  return -1;
+}
+
+Table TableOf(const ReportProcess& process, size_t most) {
+  Table table;
+  if (process.iterations && process.iterations->count > 0) {
+    const ReportIterations& all = *process.iterations;
+    table.title = "Mean iteration";
+    table.divisor = static_cast<int64_t>(all.count);
+    for (const ReportIterationOperation& row : all.operations) {
+      table.rows.push_back({row.operation, row.wall_ns, row.gpu_busy_ns, row.unknown_ns,
+                            FillOf(process, row.operation)});
+      table.all.unknown_ns += row.unknown_ns;
+    }
+    table.all.wall_ns = all.total_ns;
+    table.all.busy_ns = all.gpu_busy_ns;
+  } else {
+    table.title = "Whole run";
+    for (const ReportOperation& row : process.operations) {
+      if (row.other_threads_only) continue;
+      table.rows.push_back({row.operation + (row.inherited ? " (inherited)" : ""), row.wall_ns,
+                            row.gpu_busy_ns, row.unknown_ns, FillOf(process, row.operation)});
+    }
+    table.all.wall_ns = process.span_ns;
+    table.all.busy_ns = process.gpu_busy_ns;
+    table.all.unknown_ns = process.unknown_ns;
+  }
+  int64_t filled_ns = 0;
+  for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
+  if (filled_ns > 0 && !process.sm_fill_is_upper_bound) {
+    table.all.fill = ShareOf(filled_ns, process.gpu_busy_ns);
+  }
+  table.all.name = "all";
+  if (table.rows.size() > most) {
+    Row others{.name = std::to_string(table.rows.size() - most + 1) + " others"};
+    for (size_t i = most - 1; i < table.rows.size(); ++i) {
+      others.wall_ns += table.rows[i].wall_ns;
+      others.busy_ns += table.rows[i].busy_ns;
+      others.unknown_ns += table.rows[i].unknown_ns;
+    }
+    table.rows.resize(most - 1);
+    table.rows.push_back(others);
+  }
+  return table;
+}
+
+std::string Repeat(const char* symbol, int64_t times) {
+  std::string text;
+  for (int64_t i = 0; i < times; ++i) text += symbol;
+  return text;
+}
+
+// As long as the row's share, filled as far as the GPU was busy.
+std::string Bar(const Row& row, int64_t whole_ns, bool has_gpu, int width,
+                const TextOptions& options) {
+  const auto length = std::lround(std::min(1.0, ShareOf(row.wall_ns, whole_ns)) * width);
+  const auto busy =
+      has_gpu ? std::lround(ShareOf(row.busy_ns, row.wall_ns) * static_cast<double>(length))
+              : length;
+  const auto unknown = std::min<int64_t>(
+      length - busy,
+      std::lround(ShareOf(row.unknown_ns, row.wall_ns) * static_cast<double>(length)));
+  const bool unicode = options.unicode;
+  return Painted(Repeat(unicode ? "█" : "#", busy), has_gpu ? Paint::kBusy : Paint::kCpu, options) +
+         Repeat(unicode ? "░" : ".", length - busy - unknown) +
+         Painted(Repeat("?", unknown), Paint::kWarning, options);
+}
+
+std::string OperationTable(const Report& report, const ReportProcess& process,
+                           const TextOptions& options, size_t most) {
+  const bool has_gpu = !UsesNoGpu(report);
+  const bool bars = options.width >= kWideEnough;
+  const Table table = TableOf(process, most);
+  const bool fills = std::any_of(table.rows.begin(), table.rows.end(),
+                                 [](const Row& row) { return row.fill >= 0; });
+  const std::string& limiting = report.diagnosis.empty() ? "" : report.diagnosis.front().operation;
+  std::vector<std::string> heads{table.title, "time", "share"};
+  if (has_gpu) heads.insert(heads.end(), {"GPU busy", "GPU idle"});
+  if (fills) heads.emplace_back("filled");
+  TextTable text(heads);
+  const bool upper = process.gpu_busy_is_upper_bound;
+  const auto add = [&](const Row& row, std::string name, std::string tail) {
+    std::vector<std::string> cells{std::move(name),
+                                   FormatTime(row.wall_ns / table.divisor, options.raw),
+                                   FormatShare(ShareOf(row.wall_ns, table.all.wall_ns))};
+    if (has_gpu) {
+      const bool more = row.unknown_ns > 0;
+      const int64_t idle_ns = std::max<int64_t>(0, row.wall_ns - row.busy_ns - row.unknown_ns);
+      cells.push_back(
+          Bounded(upper && row.busy_ns > 0, more, FormatShare(ShareOf(row.busy_ns, row.wall_ns))));
+      cells.push_back(FormatTime(idle_ns / table.divisor, options.raw));
+    }
+    if (fills) cells.push_back(row.fill >= 0 ? FormatShare(row.fill) : "-");
+    text.AddRow(std::move(cells), std::move(tail));
+  };
+  for (const Row& row : table.rows) {
+    const bool marked = !limiting.empty() && row.name == limiting;
+    add(row, (marked ? "> " : "") + ShownName(row.name),
+        bars ? Bar(row, table.all.wall_ns, has_gpu, kBar, options) : "");
+  }
+  const bool any_unknown = table.all.unknown_ns > 0;
+  const std::string key = options.unicode ? "█ GPU busy  ░ idle" : "# GPU busy  . idle";
+  add(table.all, table.all.name,
+      has_gpu && bars ? key + (any_unknown ? "  ? unknown" : "") : std::string());
+  return "\n" + text.Render(options.width, bars ? kBar : 0, options.unicode);
+}
+
+// --- The idle GPU ---
+
+std::string IdleLine(const Report& report, const TextOptions& options) {
+  const ReportRun& run = report.run;
+  const ReportProcess* process = HeadlineProcess(report);
+  const IdleExplained explained = HeadlineIdle(report);
+  const double idle = std::max(0.0, 1 - run.gpu_busy_share - run.unknown.share);
+  if (process == nullptr || explained.causes.empty() || idle < kWorthNaming) return {};
+  const bool python = BlamesPython(report, *process);
+  std::string causes;
+  size_t named = 0;
+  for (const CauseTime& cause : explained.causes) {
+    const double share = idle * ShareOf(cause.ns, explained.idle_ns);
+    if (named == kMostCauses || share < kWorthNaming) break;
+    causes +=
+        (named++ == 0 ? ": " : ", ") + CauseText(cause.cause, python) + " " + FormatShare(share);
+  }
+  const bool at_least = run.gpu_busy_is_upper_bound || run.unknown.is_upper_bound;
+  return Wrap("GPU idle " + Bounded(run.gpu_busy_is_lower_bound, at_least, FormatShare(idle)) +
+                  " of the time" + causes + ".",
+              options.width, 2);
+}
+
+std::string SmiLine(const Report& report, const TextOptions& options) {
+  const ReportRun& run = report.run;
+  if (run.devices_used == 0) return {};
+  return Wrap(SmiText(run) + ": it counts any 1/6 s in which a kernel ran.", options.width, 2);
+}
+
+}  // namespace
+
+std::string VerdictLines(const Report& report, const TextOptions& options, bool with_action) {
+  std::string text;
+  if (const std::string failure = FailureLine(report, options); !failure.empty()) {
+    text += Painted(failure.substr(0, failure.size() - 1), Paint::kWarning, options) + "\n";
+  }
+  if (report.diagnosis.empty()) return text;
+  const ReportDiagnosis& first = report.diagnosis.front();
+  text += Lines(first.finding, Paint::kBold, options);
+  if (with_action && !first.action.empty()) text += Wrap(first.action, options.width, 2);
+  return text;
+}
+
+namespace {
+
+struct Extent {
+  size_t operations = 0;  // rows
+  size_t savings = 0;
+};
+
+std::string Compose(const Report& report, const TextOptions& options, const Extent& extent) {
+  std::string text = VerdictLines(report, options, /*with_action=*/true);
+  const ReportProcess* const process = ToldProcess(report);
+  text += "\n";
+  if (process != nullptr) text += RunLine(report, *process, options);
+  text += IterationLine(report, options) + QualityLines(report, options) +
+          StepsLine(report, options) + Warnings(report, options);
+  if (process == nullptr) {
+    for (size_t i = 1; i < report.diagnosis.size(); ++i) {
+      text += Wrap(report.diagnosis[i].finding, options.width, 2);
+    }
+    return text + LedgerLines(report, options);
+  }
+  text += OperationTable(report, *process, options, extent.operations);
+  text += SavingsSection(report, options, extent.savings);
+  const std::string idle = IdleLine(report, options) + SmiLine(report, options);
+  if (!idle.empty()) text += "\n" + idle;
+  return text;
+}
+
+}  // namespace
+
+std::string RenderScreen(const Report& report, const TextOptions& options) {
+  const auto lines_of = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const std::ptrdiff_t room = kScreenLines - (options.names_more ? 2 : 0);
+  // What makes it longer than a screen is what matters least.
+  constexpr std::array<Extent, 4> kExtents = {{{6, 4}, {6, 2}, {5, 2}, {4, 1}}};
+  std::string text;
+  for (const Extent& extent : kExtents) {
+    text = Compose(report, options, extent);
+    if (lines_of(text) <= room) break;
+  }
+  // Notes where they leave it a screen, else --full has them.
+  const std::string notes = LedgerLines(report, options);
+  return lines_of(text) + lines_of(notes) <= room ? text + notes : text;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/diagnosis/diagnose.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "analysis/diagnosis/diagnosis_kinds.h"
+#include "analysis/trace/row_names.h"
+
+namespace gpubound {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// A run whose GPU is busy 80 % of the time and filled to 40 %.
+class DiagnoseTest : public testing::Test {
+ protected:
+  DiagnoseTest() {
+    report_.run.root = 100;
+    report_.run.root_host = "host";
+    report_.run.wall_ns = report_.run.headline_ns = 1000;
+    report_.run.devices_used = 1;
+    report_.run.gpu_busy_share = report_.run.whole_gpu_busy_share = 0.8;
+    ReportProcess& process = report_.processes.emplace_back();
+    process.host = "host";
+    process.pid = 100;
+    process.span_ns = 1000;
+    process.gpu_busy_ns = 800;
+    row().operation = "update";
+    row().wall_ns = 1000;
+    row().sm_filled_ns = 320;
+    row().device_idle = {{"launch", 200}};
+    AddKernel("gemm", "update", 600, 240);
+  }
+  ReportProcess& process() { return report_.processes[0]; }
+  ReportOperation& row() {
+    auto& rows = process().operations;
+    return rows.empty() ? rows.emplace_back() : rows.front();
+  }
+  void AddKernel(const std::string& name, const std::string& operation, int64_t ns,
+                 int64_t filled_ns) {
+    ReportKernel kernel;
+    kernel.name = name;
+    kernel.work_class = "compute";
+    kernel.count = 10;
+    kernel.sum_ns = ns;
+    kernel.sm_filled_ns = filled_ns;
+    process().kernels.push_back(kernel);
+    process().operation_kernels.push_back({operation, kernel});
+  }
+  void MakeIdle(const std::string& cause, double share) {
+    report_.run.gpu_busy_share = report_.run.whole_gpu_busy_share = 1 - share;
+    row().device_idle = {{cause, 100}};
+  }
+  void AddGap(int64_t ns, const std::string& call, int64_t call_ns) {
+    ReportGap& gap = process().gaps.emplace_back();
+    gap.cause = "launch";
+    gap.ns = ns;
+    gap.call = call;
+    gap.call_ns = call_ns;
+  }
+  void Starve(double share) {
+    TreePeaks& tree = process().process_tree.emplace();
+    tree.processes = 4;
+    tree.cpu_ns = static_cast<int64_t>((1 - share) * 1000);
+    tree.run_delay_ns = static_cast<int64_t>(share * 1000);
+  }
+  void Share(int64_t peers_ns) {
+    ReportDevice& device = report_.devices.emplace_back();
+    device.used = true;
+    device.processes = {{"host", 100, "ppo", 400, 0}, {"host", 101, "ppo", peers_ns, 0}};
+    process().device_shares.push_back({"GPU-1", 0, "update", 1000, 400, 600, 0, {}});
+  }
+  std::vector<ReportDiagnosis> All() const { return Diagnose(report_); }
+  ReportDiagnosis First() const { return All().front(); }
+  std::vector<std::string> Kinds() const {
+    std::vector<std::string> kinds;
+    for (const ReportDiagnosis& finding : All()) kinds.push_back(finding.kind);
+    return kinds;
+  }
+
+  Report report_;
+};
+
+TEST_F(DiagnoseTest, ABusyGpuThatKernelsFillIsTheLimit) {
+  EXPECT_EQ(First().kind, kGpuBound);
+  EXPECT_EQ(First().finding, "GPU-bound: the GPU is busy 80 % of the time, 40 % filled.");
+  EXPECT_THAT(First().action, HasSubstr("gemm takes 100 % of GPU time and fills 40 % of the GPU, "
+                                        "in update."));
+  EXPECT_EQ(First().severity, "high");
+  EXPECT_EQ(First().operation, "update");
+}
+
+TEST_F(DiagnoseTest, OfSmallKernelsTheCostliestAndItsOperationAreNamed) {
+  row().sm_filled_ns = 80;
+  process().operation_kernels.clear();
+  process().kernels.clear();
+  AddKernel("gemm", "update", 600, 60);
+  AddKernel("relu", "act", 200, 20);
+  EXPECT_EQ(First().kind, kGpuBoundSmallKernels);
+  EXPECT_THAT(First().finding, HasSubstr("but only 10 % filled"));
+  EXPECT_EQ(First().action,
+            "Give each launch more rows in update: gemm takes 75 % of GPU time and fills 10 % of "
+            "the GPU, so that larger batches cost little.");
+}
+
+TEST_F(DiagnoseTest, AFillThatIsOnlyKnownAtMostIsNotSaid) {
+  row().sm_filled_ns = 80;
+  process().sm_fill_is_upper_bound = true;
+  EXPECT_EQ(First().finding, "GPU-bound: the GPU is busy 80 % of the time.");
+}
+
+TEST_F(DiagnoseTest, ABusyGpuForWhichNobodyWaitsIsNotTheLimit) {
+  report_.run.gpu_limited_share = 0.1;
+  ReportCriticalPath& path = report_.run.critical_path.emplace();
+  path.wall_ns = 1000;
+  path.parts = {{"host", 100, "act", "python", 700}, {"host", 100, "update", "gpu compute", 300}};
+  EXPECT_EQ(First().kind, kCpuBound);
+  EXPECT_THAT(First().finding, HasSubstr("waits for CPU code, in act for 70 % of its time"));
+  path.parts[0].layer = "wait";
+  EXPECT_EQ(First().kind, kSeveralCauses);
+  EXPECT_THAT(First().finding, HasSubstr("an infinitely fast one would save 10 %"));
+}
+
+TEST_F(DiagnoseTest, CollectivesThatAreMostOfTheBusyTimeAreTheLimit) {
+  report_.run.comm_share = 0.5;
+  EXPECT_THAT(Kinds(), ElementsAre(kCommunicationBound));
+  report_.run.comm_share = 0.3;
+  EXPECT_THAT(Kinds(), ElementsAre(kGpuBound, kCollectives));
+}
+
+TEST_F(DiagnoseTest, EveryCauseOfIdleTimeHasAKindAndAnAction) {
+  const std::map<std::string, std::string> kinds = {
+      {"launch", kLaunchBound},     {"simulation", kEnvironmentBound},
+      {"sync", kSyncBound},         {"copy", kCopyBound},
+      {"waiting", kWaiting},        {"queued", kQueueGaps},
+      {"event-wait", kQueueGaps},   {"compile", kCompilation},
+      {"checkpoint", kCheckpoints}, {"start-up", kStartUp},
+      {"unknown", kUnattributed}};
+  for (const auto& [cause, kind] : kinds) {
+    MakeIdle(cause, 0.7);
+    EXPECT_EQ(First().kind, kind) << cause;
+    EXPECT_THAT(First().finding, HasSubstr("the GPU is idle 70 % of the time")) << cause;
+    EXPECT_THAT(First().finding, HasSubstr("busy 30 %")) << cause;
+    EXPECT_FALSE(First().action.empty()) << cause;
+  }
+}
+
+TEST_F(DiagnoseTest, TheActionNamesTheOperationWhereTheCauseHasMostTime) {
+  MakeIdle("sync", 0.7);
+  EXPECT_THAT(First().action, HasSubstr("less often in update: each .item()"));
+  ReportOperation& other = process().operations.emplace_back();
+  other.operation = "act";
+  other.device_idle = {{"sync", 200}};
+  EXPECT_THAT(First().action, HasSubstr("less often in act: each .item()"));
+  other.operation = kNoOperation;
+  EXPECT_THAT(First().action, HasSubstr("less often: each .item()"));
+}
+
+TEST_F(DiagnoseTest, SharesAreOfTheTimeAndNotOfTheIdleTime) {
+  MakeIdle("sync", 0.6);
+  row().device_idle = {{"sync", 60}, {"launch", 40}};
+  EXPECT_THAT(First().finding, HasSubstr("the GPU is idle 36 % of the time since"));
+}
+
+TEST_F(DiagnoseTest, WhereNoCauseIsLargeNoneIsBlamed) {
+  MakeIdle("sync", 0.6);
+  row().device_idle = {
+      {"sync", 24}, {"launch", 20}, {"copy", 20}, {"simulation", 18}, {"queued", 18}};
+  EXPECT_EQ(First().kind, kSeveralCauses);
+  EXPECT_EQ(First().action, "");
+}
+
+TEST_F(DiagnoseTest, CudaCallsThatTakeLongAreStartUpAndNamed) {
+  MakeIdle("launch", 0.8);
+  row().device_idle = {{"launch", 100}};
+  AddGap(60, "cudaDeviceGetStreamPriorityRange", 59);
+  AddGap(20, "cudaFree", 20);
+  AddGap(10, "cudaMalloc", 4);  // less than half of it
+  EXPECT_EQ(First().kind, kStartUp);
+  EXPECT_THAT(First().finding,
+              HasSubstr("while CUDA starts (59 ns of cudaDeviceGetStreamPriorityRange, 20 ns of "
+                        "cudaFree)"));
+}
+
+TEST_F(DiagnoseTest, PythonIsNamedWhereItRanAndMatters) {
+  MakeIdle("launch", 0.7);
+  EXPECT_THAT(First().finding, HasSubstr("while the CPU prepares launches"));
+  process().cells.push_back({"", "", "python", "idle", 1});
+  EXPECT_THAT(First().finding, HasSubstr("while Python prepares launches"));
+  ReportCriticalPath& path = report_.run.critical_path.emplace();
+  path.wall_ns = 1000;
+  path.parts = {{"host", 100, "act", "python", 40}};
+  EXPECT_THAT(First().finding, HasSubstr("while the CPU prepares launches"));
+  path.parts[0].ns = 400;
+  EXPECT_THAT(First().finding, HasSubstr("while Python prepares launches"));
+  report_.run.savings = {{"layer", "python", 0.5, 980, 0.02, 0.01, 0.03}};
+  EXPECT_THAT(First().finding, HasSubstr("while the CPU prepares launches"));
+}
+
+TEST_F(DiagnoseTest, EnvironmentWorkersThatAreWaitedForAreCounted) {
+  MakeIdle("simulation", 0.7);
+  row().waiting_ns = 100;
+  process().waits = {{{101, 102}, "update", 100}};
+  for (const int64_t pid : {101, 102}) {
+    process().awaited.push_back({pid, "update", true, 100, {{"simulation", "python", 100}}});
+  }
+  EXPECT_EQ(First().kind, kEnvironmentWorkers);
+  EXPECT_THAT(First().finding, HasSubstr("while it waits for 2 workers to step environments"));
+}
+
+TEST_F(DiagnoseTest, WaitingForBatchesIsInput) {
+  MakeIdle("waiting", 0.7);
+  row().operation = "sample";
+  EXPECT_EQ(First().kind, kInputBound);
+}
+
+TEST_F(DiagnoseTest, ThreadsWithoutACoreAreTheLimitWhereTheCpuIsWaitedFor) {
+  MakeIdle("simulation", 0.7);
+  Starve(0.5);
+  EXPECT_THAT(Kinds(), ElementsAre(kCpuStarvation, kEnvironmentBound));
+  EXPECT_THAT(First().action, HasSubstr("OMP_NUM_THREADS"));
+  MakeIdle("sync", 0.7);
+  EXPECT_THAT(Kinds(), ElementsAre(kSyncBound, kCpuStarvation));
+  Starve(0.09);
+  EXPECT_THAT(Kinds(), ElementsAre(kSyncBound));
+}
+
+TEST_F(DiagnoseTest, ProcessesThatShareABusyGpuWaitForEachOther) {
+  Share(400);
+  EXPECT_EQ(First().kind, kSharedGpu);
+  EXPECT_THAT(First().finding, HasSubstr("2 processes keep it 80 % busy"));
+  report_.run.gpu_busy_share = 0.7;
+  EXPECT_NE(First().kind, kSharedGpu) << "there is time left";
+}
+
+TEST_F(DiagnoseTest, MuchUnknownTimeMakesNoVerdict) {
+  report_.run.unknown.share = 0.3;
+  EXPECT_EQ(First().kind, kInconclusive);
+  EXPECT_THAT(First().action, HasSubstr("gpubound doctor"));
+  report_.run.unknown.share = 0.2;
+  EXPECT_EQ(First().kind, kGpuBound);
+  EXPECT_THAT(First().finding, HasSubstr("busy >= 80 %"));
+}
+
+TEST_F(DiagnoseTest, ARunWithoutAGpuNamesTheLargestPartOfItsLoop) {
+  Report report;
+  ReportProcess& process = report.processes.emplace_back();
+  process.span_ns = 100;
+  process.operations.emplace_back().operation = kNoOperation;
+  process.operations.back().wall_ns = 70;
+  process.operations.emplace_back().operation = "inference";
+  process.operations.back().wall_ns = 30;
+  EXPECT_THAT(Diagnose(report).front().finding,
+              HasSubstr("No GPU work: 70 % of the run lies outside named operations."));
+  ReportIterations& loop = process.iterations.emplace();
+  loop.count = 4;
+  loop.total_ns = 40;
+  loop.operations = {{"simulation", 30, 0, 0}, {kNoOperation, 10, 0, 0}};
+  const ReportDiagnosis made = Diagnose(report).front();
+  EXPECT_EQ(made.kind, kCpuOnly);
+  EXPECT_EQ(made.finding, "No GPU work: simulation takes 75 % of the loop.");
+  EXPECT_THAT(made.action, HasSubstr("worker processes"));
+}
+
+TEST_F(DiagnoseTest, AProgramWithoutAGpuThatWaitsForItsWorkersSaysSo) {
+  Report report;
+  ReportProcess& process = report.processes.emplace_back();
+  process.span_ns = 100;
+  process.operations.emplace_back().operation = "collect";
+  process.operations.back().wall_ns = 90;
+  process.waits = {{{101, 102, 103}, "collect", 80}};
+  EXPECT_EQ(Diagnose(report).front().finding,
+            "No GPU work: the program waits 80 % of the run for 3 processes in collect.");
+  process.waits[0].ns = 20;
+  EXPECT_EQ(Diagnose(report).front().kind, kCpuOnly);
+}
+
+TEST_F(DiagnoseTest, ARunWithoutProcessesSaysWhatMayExplainThat) {
+  const std::vector<ReportDiagnosis> findings = Diagnose(Report{});
+  EXPECT_EQ(findings.front().finding, "No process was recorded.");
+  EXPECT_GE(findings.size(), 7u) << "what may explain it";
+  for (const ReportDiagnosis& finding : findings) EXPECT_EQ(finding.kind, kNothingRecorded);
+}
+
+TEST_F(DiagnoseTest, TheLargestSavingGoesWithTheFirstFindingWhereItIsWorthAnAction) {
+  EXPECT_FALSE(First().saving);
+  report_.run.savings = {{"kernel", "gemm", 0.5, 960, 0.04, 0.03, 0.05}};
+  EXPECT_FALSE(First().saving) << "nobody acts on 4 %";
+  report_.run.savings.insert(report_.run.savings.begin(), {"gpu", "", 0.5, 700, 0.3, 0.2, 0.4});
+  report_.run.comm_share = 0.3;
+  ASSERT_TRUE(First().saving);
+  EXPECT_EQ(First().saving->part, "gpu");
+  EXPECT_FALSE(All()[1].saving);
+}
+
+TEST_F(DiagnoseTest, SlowIterationsAreSaidFromTwentyOn) {
+  report_.run.headline = "iterations";
+  ReportIterations& all = process().iterations.emplace();
+  all.series.idle_ns = {{"launch", {200}}};
+  all.count = 19;
+  all.median_ns = 10;
+  all.p95_ns = 25;
+  EXPECT_THAT(Kinds(), ElementsAre(kGpuBound));
+  all.count = 20;
+  EXPECT_THAT(Kinds(), ElementsAre(kGpuBound, kSlowIterations));
+  EXPECT_THAT(All()[1].finding, HasSubstr("2.5 times the median"));
+}
+
+TEST_F(DiagnoseTest, WhatNvidiaSmiOverstatesIsSaidOfWhatItMeasuredAlone) {
+  report_.run.gpu_busy_share = 0.5;
+  report_.run.smi_model = 1;
+  EXPECT_THAT(Kinds(), Not(testing::Contains(kInflatedUtilization)));
+  report_.run.nvml_utilization = 0.9;
+  EXPECT_THAT(Kinds(), testing::Contains(kInflatedUtilization));
+}
+
+TEST_F(DiagnoseTest, ControlCharactersOfNamesReachNoTerminal) {
+  AddKernel("evil\033[2J", "update", 900, 9);
+  EXPECT_THAT(First().action, Not(HasSubstr("\033")));
+}
+
+}  // namespace
+}  // namespace gpubound

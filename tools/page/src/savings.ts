@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What parts that are made faster would save, in the words of the text report
+// (analysis/output/text/savings_text.cc).
+import {Saving} from './data';
+import {barCell, element, nameCell, rowOf, table, timeCell} from './dom';
+import {formatShare} from './format';
+
+const LEAST = 0.01;  // less is left out
+
+export function savingName({part, name}: Saving): string {
+  switch (part) {
+    case 'gpu':
+      return 'all GPU work';
+    case 'kernel':
+      return `kernel ${name}`;
+    case 'operation_gpu':
+      return `GPU work of ${name}`;
+    case 'operation_cpu':
+      return `CPU code of ${name}`;
+    default:
+      return name === 'python' ? 'all Python code' : name === 'simulator' ? 'the simulator' : name;
+  }
+}
+
+// Rounded outwards, so that it says no more than is known.
+export const intervalOf = ({saves_low, saves_high}: Saving): string =>
+    `${Math.floor(saves_low * 100)} to ${Math.ceil(saves_high * 100)} %`;
+
+export function savingsTable(savings: Saving[]): HTMLElement|null {
+  const shown = savings.filter(({saves}) => saves >= LEAST);
+  if (shown.length === 0) return null;
+  const result = table(
+      'What would help', ['if this were twice as fast', '', 'the run takes', 'saves', '95 %'],
+      shown.map((saving) => rowOf(`${saving.part} ${saving.name}`, [
+                  nameCell(savingName(saving)),
+                  barCell('c-plain', Math.max(0, saving.saves)),
+                  timeCell(saving.wall_ns, 'wall_ns'),
+                  element('td', {text: formatShare(Math.max(0, saving.saves))}),
+                  element('td', {text: intervalOf(saving)}),
+                ])));
+  result.classList.add('savings');
+  return result;
+}
