@@ -23,8 +23,8 @@ function ledgerRow(
 
 export function ledger(data: PageData): HTMLElement {
   const {report} = data;
-  const block =
-      element('div', {}, [element('p', {class: 'verdict', text: `Data quality: ${report.run.verdict}`})]);
+  const block = element(
+      'div', {}, [element('p', {class: 'verdict', text: `Data quality: ${report.run.verdict}`})]);
   const rows = [
     ...report.ledger.map(
         ({severity, counter, value, help}) =>

@@ -201,7 +201,8 @@ export function headlineBlock(data: PageData): HTMLElement {
   const {summary} = data;
   const {diagnosis, run} = data.report;
   const [first, ...others] = diagnosis;
-  const block = element('div', {id: 'headline'}, [element('p', {class: 'lead', text: first.finding})]);
+  const block =
+      element('div', {id: 'headline'}, [element('p', {class: 'lead', text: first.finding})]);
   if (first.action) block.append(element('p', {class: 'action', text: first.action}));
   if (run.devices_used > 0) {
     block.append(
@@ -216,7 +217,8 @@ export function headlineBlock(data: PageData): HTMLElement {
         'ul', {class: 'advice', attributes: {'aria-label': 'Further findings'}},
         others.map(({finding, action}) => element('li', {text: `${finding} ${action}`.trim()}))));
   }
-  for (const text of [summary.headline, summary.scope, summary.wall, `Data quality: ${run.verdict}`]) {
+  for (const text
+           of [summary.headline, summary.scope, summary.wall, `Data quality: ${run.verdict}`]) {
     if (text) block.append(element('p', {class: 'note', text}));
   }
   return block;

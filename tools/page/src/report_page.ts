@@ -119,16 +119,20 @@ class Page {
       titled('timeline', [this.holder('timeline')]),
       titled('iterations', [this.holder('iterations')]),
       titled('kernels', [this.holder('kernels'), this.holder('counters')]),
-      titled('idle', [
-        this.holder('causes'), this.holder('waits'), element('h3', {text: 'The longest gaps'}),
-        this.holder('gaps')
-      ]),
+      titled(
+          'idle',
+          [
+            this.holder('causes'), this.holder('waits'), element('h3', {text: 'The longest gaps'}),
+            this.holder('gaps')
+          ]),
       ...this.runSections(),
       titled('transitions', [this.holder('transitions')]),
-      titled('processes', [
-        processTree(data, (index) => this.choose(index)),
-        part('Devices', devices(data.report)),
-      ]),
+      titled(
+          'processes',
+          [
+            processTree(data, (index) => this.choose(index)),
+            part('Devices', devices(data.report)),
+          ]),
       titled('quality', [ledger(data), this.holder('corrected')]),
       titled('run', [facts(data)]),
     ];
