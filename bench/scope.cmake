@@ -8,11 +8,3 @@ target_compile_definitions(scope_bench PRIVATE
   GPUBOUND_CORE_PATH="$<TARGET_FILE:gpubound_core>"
   GPUBOUND_SHIM_PATH="$<TARGET_FILE:gpubound_shim>")
 add_dependencies(scope_bench gpubound_core gpubound_shim)
-
-# What letting a run measure its own costs adds to them.
-add_executable(suspension_bench ${CMAKE_CURRENT_LIST_DIR}/suspension_bench.cc)
-target_link_libraries(suspension_bench PRIVATE gpubound_flags gpubound::annotate Threads::Threads
-  ${CMAKE_DL_LIBS} m)
-target_compile_definitions(suspension_bench PRIVATE
-  GPUBOUND_SHIM_PATH="$<TARGET_FILE:gpubound_shim>")
-add_dependencies(suspension_bench gpubound_core gpubound_shim)

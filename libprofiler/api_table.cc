@@ -67,9 +67,10 @@ void AddToLedger(const char* counter, uint64_t amount, const char* note,
   }
 }
 
+// None once the recording has ended: ends that nobody follows would leave them open for ever.
 uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) noexcept {
   const ThreadBuffer* buffer = t_thread_buffer;
-  const uint32_t depth = buffer->open_depth();
+  const uint32_t depth = RecordingIsOver() ? 0 : buffer->open_depth();
   for (uint32_t index = 0; index < std::min(depth, capacity); ++index) {
     labels[index] = buffer->open_scope(index);
   }
@@ -83,39 +84,8 @@ uint32_t CurrentPhase() noexcept { return g_phase.load(std::memory_order_relaxed
 
 uint32_t HasEnded() noexcept { return RecordingIsOver() ? 1 : 0; }
 
-// Whether scopes are recorded again, because the iteration has lasted too long.
-bool EndIfOverdue() noexcept {
-  Collector* collector = CurrentCollector();
-  if (collector == nullptr) return false;
-  Clock* clock = collector->clock();
-  collector->suspender()->EndIfOverdue(t_thread_buffer, clock->Ticks(), clock->MonotonicNs());
-  return !collector->suspender()->active();
-}
-
 template <SplitTicks (*ReadTicks)() noexcept>
 struct Entries {
-  // What a thread that runs scopes unrecorded looks at its clock after.
-  static constexpr uint64_t kScopesPerLook = 64;
-
-  static SplitTicks NowUnlessBehind() noexcept {
-    return t_thread_buffer->behind() ? SplitTicks(0) : ReadTicks();
-  }
-  static void BeginUnrecorded(uint32_t label) noexcept {
-    const bool looks = t_thread_buffer->unrecorded() % kScopesPerLook == kScopesPerLook - 1;
-    if (looks && EndIfOverdue()) return Begin(label);
-    t_thread_buffer->BeginUnrecorded(ToLabel(label), NowUnlessBehind());
-  }
-  static void EndUnrecorded(uint32_t label) noexcept {
-    t_thread_buffer->EndUnrecorded(ToLabel(label), NowUnlessBehind());
-  }
-
-  static void FollowBegin(uint32_t label) noexcept {
-    t_thread_buffer->BeginUnrecorded(ToLabel(label), SplitTicks(0));
-  }
-  static void FollowEnd(uint32_t label) noexcept {
-    t_thread_buffer->EndUnrecorded(ToLabel(label), SplitTicks(0));
-  }
-
   // Aligned, so that each takes two lines of the instruction cache wherever the linker puts it.
   [[gnu::aligned(64)]] static void Begin(uint32_t label) noexcept {
     t_thread_buffer->Begin(ToLabel(label), ReadTicks());
@@ -147,7 +117,7 @@ struct Entries {
 
   static uint64_t HandOver() noexcept {
     Collector* collector = CurrentCollector();
-    if (collector == nullptr) return 0;
+    if (collector == nullptr || collector->ended()) return 0;
     const LabelId operation = InnermostOperation(collector);
     if (operation == LabelId{0}) return 0;
     const uint64_t token = collector->NewHandOverToken(operation);
@@ -184,7 +154,9 @@ struct Entries {
   static void Pause() noexcept { t_thread_buffer->Emit(SlotKind::kPause, LabelId{0}, Now()); }
   static void Resume() noexcept { t_thread_buffer->Emit(SlotKind::kResume, LabelId{0}, Now()); }
 
-  // Not constant: begin and end are exchanged while scopes go unrecorded.
+  static void DoNothing(uint32_t) noexcept {}
+
+  // Not constant: begin and end are exchanged when the recording ends before the program.
   static constinit inline gpubound_api table = {sizeof(gpubound_api),
                                                 GPUBOUND_API_VERSION,
                                                 &InternForApi,
@@ -206,13 +178,9 @@ struct Entries {
                                                 &Found,
                                                 &CurrentPhase};
 
-  static void Route(ScopeRoute route) noexcept {
-    using Entry = void (*)(uint32_t) noexcept;
-    constexpr Entry kBegins[] = {&Begin, &BeginUnrecorded, &FollowBegin};
-    constexpr Entry kEnds[] = {&End, &EndUnrecorded, &FollowEnd};
-    const auto index = static_cast<size_t>(route);
-    __atomic_store_n(&table.begin, kBegins[index], __ATOMIC_RELAXED);
-    __atomic_store_n(&table.end, kEnds[index], __ATOMIC_RELAXED);
+  static void StopRecordingScopes() noexcept {
+    __atomic_store_n(&table.begin, &DoNothing, __ATOMIC_RELAXED);
+    __atomic_store_n(&table.end, &DoNothing, __ATOMIC_RELAXED);
   }
 };
 
@@ -227,8 +195,9 @@ const gpubound_api* ApiTable() noexcept {
   return UsesTsc() ? &Entries<ReadSplitTsc>::table : &Entries<ReadSplitMonotonicNs>::table;
 }
 
-void RouteScopes(ScopeRoute route) noexcept {
-  UsesTsc() ? Entries<ReadSplitTsc>::Route(route) : Entries<ReadSplitMonotonicNs>::Route(route);
+void StopRecordingScopes() noexcept {
+  UsesTsc() ? Entries<ReadSplitTsc>::StopRecordingScopes()
+            : Entries<ReadSplitMonotonicNs>::StopRecordingScopes();
 }
 
 }  // namespace gpubound

@@ -4,8 +4,6 @@
 #ifndef GPUBOUND_LIBPROFILER_API_TABLE_H_
 #define GPUBOUND_LIBPROFILER_API_TABLE_H_
 
-#include <cstdint>
-
 #include "annotate/include/gpubound/api.h"
 
 namespace gpubound {
@@ -13,14 +11,9 @@ namespace gpubound {
 // The table for this machine's clock: static storage, the same pointer at every call.
 const gpubound_api* ApiTable() noexcept;
 
-// What the table's begin and end do (thread_buffer.h). They are exchanged in the table, so that
-// recording scopes costs nothing for it.
-enum class ScopeRoute : uint8_t {
-  kRecorded,
-  kUnrecorded,  // until the iteration ends
-  kFollowed,    // nothing is any more, but open_scopes() goes on telling
-};
-void RouteScopes(ScopeRoute route) noexcept;
+// Once the recording has ended and the program goes on: the table's begin and end do nothing from
+// now on, for good. They are exchanged in the table, so that recording scopes costs nothing for it.
+void StopRecordingScopes() noexcept;
 
 }  // namespace gpubound
 

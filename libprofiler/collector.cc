@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "libprofiler/api_table.h"
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
 #include "libprofiler/unrecorded.h"
@@ -37,6 +38,7 @@ bool Collector::Build(CollectorOptions options) {
     window_ = std::make_unique<StepWindow>(settings.steps, directory_.StepsPath());
     if (window_->over()) return false;
   }
+  may_end_first_ = window_ != nullptr || settings.end_ns != 0;
   clock_ = options.clock;
   if (clock_ == nullptr) {
     own_clock_ = std::make_unique<SystemClock>(TscIsInvariant());
@@ -66,10 +68,6 @@ bool Collector::Build(CollectorOptions options) {
     labels_->MoveTo(mapping_.get(), ledger_.get());
   }
   device_tables_ = std::make_unique<DeviceTables>(ledger_.get());
-  // Different in every process and repeatable: the fact that it is stored as says which it was.
-  const uint64_t seed = static_cast<uint64_t>(start_.realtime_ns) ^ start_.pid;
-  suspender_ = std::make_unique<IterationSuspender>(settings.in_run_calibration, seed,
-                                                    device_tables_.get(), ledger_.get());
   threads_ = std::make_unique<ThreadRegistry>(&context_);
   writer_ = std::make_unique<TraceWriter>(
       directory_, start_, clock_->ticks_are_tsc(), settings.segment_bytes,
@@ -173,10 +171,10 @@ bool Collector::LeaveProgram() {
 
 // What its iterations take from here on is what they take without the profiler.
 void Collector::GoOnUnrecorded() {
-  if (is_this_process_) RouteScopes(ScopeRoute::kFollowed);
-  const bool is_wanted = suspender_->enabled() && stepping_.load() != nullptr;
+  if (is_this_process_) StopRecordingScopes();
+  const bool has_iterations = stepping_.load() != nullptr;
   try {
-    if (is_wanted && !directory_.is_network()) {
+    if (has_iterations && !directory_.is_network()) {
       own_later_ = LaterIterations::Create(directory_.LaterPath());
     }
   } catch (const std::exception&) {  // out of memory: the trace is whole without them
@@ -195,7 +193,6 @@ void Collector::OnStep(ThreadBuffer* buffer, uint64_t number, uint64_t ticks) no
     const LabelId phase = window_->TakePhase();
     if (phase != LabelId{}) buffer->Emit(SlotKind::kPhase, phase, ticks);
   }
-  suspender_->OnStep(buffer, ticks, now_ns);
 }
 
 void Collector::OnLaterStep(const ThreadBuffer* buffer, uint64_t number) noexcept {
@@ -222,7 +219,6 @@ void Collector::YieldSources(std::string_view to, std::chrono::milliseconds time
 }
 
 void Collector::AbandonInForkChild() noexcept {
-  suspender_->AbandonInForkChild();
   const size_t there = sources_there_.load(std::memory_order_acquire);
   for (size_t i = 0; i < there; ++i) sources_[i]->AbandonInForkChild();
 }

@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "libprofiler/api_table.h"
 #include "libprofiler/bystanders.h"
 #include "libprofiler/clock.h"
 #include "libprofiler/collector_host.h"
@@ -28,7 +27,6 @@
 #include "libprofiler/drain.h"
 #include "libprofiler/flusher.h"
 #include "libprofiler/interner.h"
-#include "libprofiler/iteration_suspender.h"
 #include "libprofiler/later_iterations.h"
 #include "libprofiler/ledger.h"
 #include "libprofiler/live_mapping.h"
@@ -82,7 +80,6 @@ class Collector {
   void UseThreadLocalBuffers() {
     is_this_process_ = true;
     host_->UseThreadLocal();
-    suspender_->UseRoute(&RouteScopes);
   }
 
   // Writes out everything recorded so far.
@@ -130,10 +127,9 @@ class Collector {
   DeviceTables* device_tables() { return device_tables_.get(); }
   RecordingContext* context() { return &context_; }
   Drain* drain() { return drain_.get(); }
-  IterationSuspender* suspender() { return suspender_.get(); }
 
   // Whether anybody wants to be told of iterations.
-  bool wants_steps() const { return window_ != nullptr || suspender_->enabled(); }
+  bool wants_steps() const { return may_end_first_; }
   // The calling thread, which has |buffer|, has recorded that iteration |number| ends at |ticks|.
   void OnStep(ThreadBuffer* buffer, uint64_t number, uint64_t ticks) noexcept;
   // Iteration |number| ends on the thread that has |buffer|, and nothing is recorded any more.
@@ -154,6 +150,7 @@ class Collector {
   ProcessStart start_;
   RunDirectory directory_;
   std::unique_ptr<StepWindow> window_;  // null: all of the run is recorded
+  bool may_end_first_ = false;          // the recording is to end while the program goes on
   std::unique_ptr<Clock> own_clock_;
   Clock* clock_ = nullptr;
   std::unique_ptr<LiveMapping> mapping_;
@@ -162,7 +159,6 @@ class Collector {
   RecordingContext context_;
   std::shared_ptr<Interner> labels_;
   std::unique_ptr<DeviceTables> device_tables_;
-  std::unique_ptr<IterationSuspender> suspender_;
   std::unique_ptr<ThreadRegistry> threads_;
   std::unique_ptr<TraceWriter> writer_;
   std::unique_ptr<Drain> drain_;

@@ -77,16 +77,12 @@ LabelId CollectorHost::InternRange(std::string_view domain, std::string_view tex
 }
 
 void CollectorHost::BeginScope(LabelId label) {
-  if (collector_->suspender()->active() || collector_->ended()) {
-    return CallingThread()->BeginUnrecorded(label, collector_->clock()->Ticks());
-  }
+  if (collector_->ended()) return;
   CallingThread()->Begin(label, collector_->clock()->Ticks());
 }
 
 void CollectorHost::EndScope(LabelId label) {
-  if (collector_->suspender()->active() || collector_->ended()) {
-    return CallingThread()->EndUnrecorded(label, collector_->clock()->Ticks());
-  }
+  if (collector_->ended()) return;
   CallingThread()->End(label, collector_->clock()->Ticks());
 }
 

@@ -27,7 +27,6 @@ namespace gpubound {
   X(GPUBOUND_COMPRESSION, "none", "zstd: compress events as they are written; a fifth smaller for about 18 ns of CPU per event more.") \
   X(GPUBOUND_MAX_LABELS, "65536", "Distinct scope names kept per process; further ones are recorded as (other names).") \
   X(GPUBOUND_CALIBRATE, "1", "0: gpubound run never measures afterwards what the profiler itself costs on this machine.") \
-  X(GPUBOUND_IN_RUN_CALIBRATION, "1", "0: record every iteration. Otherwise one in a hundred, chosen at random, runs without its scopes being recorded, which tells what recording costs this program.") \
   X(GPUBOUND_CUPTI_LIBRARY, "", "Path of the libcupti to use; unset: the one already loaded, else the best match found.") \
   X(GPUBOUND_CUPTI, "1", "0: leave CUPTI alone and record the CPU side only.") \
   X(GPUBOUND_KEEP_CUPTI, "0", "1: keep CUPTI when a profiler inside the program (torch.profiler) asks for it; that profiler then records no GPU work.") \

@@ -135,9 +135,6 @@ void EndRecording(const char* how) noexcept {
     }
     return;
   }
-  if (t_thread_buffer->context() == collector->context()) {
-    collector->suspender()->End(t_thread_buffer, collector->clock()->Ticks());
-  }
   collector->FinishElsewhere(how);
 }
 

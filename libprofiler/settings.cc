@@ -99,7 +99,6 @@ Settings ReadSettings() {
   settings.flush_ms = static_cast<uint32_t>(EnvNumber("GPUBOUND_FLUSH_MS", 10, 1000));
   settings.segment_bytes = EnvNumber("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);
   settings.max_labels = static_cast<uint32_t>(EnvNumber("GPUBOUND_MAX_LABELS", 16, kMaxLabels - 1));
-  settings.in_run_calibration = EnvSwitch("GPUBOUND_IN_RUN_CALIBRATION");
   settings.compression = ReadCompression();
   return settings;
 }

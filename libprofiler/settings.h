@@ -24,7 +24,6 @@ struct Settings {
   uint32_t flush_ms = 1000;
   uint64_t segment_bytes = uint64_t{1} << 30;
   uint32_t max_labels = 65536;
-  bool in_run_calibration = true;
   ChunkCompression compression = ChunkCompression::kNone;
 };
 

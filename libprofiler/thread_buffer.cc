@@ -37,7 +37,6 @@ void ThreadBuffer::Attach(RecordingContext* context, ThreadId thread) noexcept {
 
 void ThreadBuffer::Detach() noexcept {
   if (context_ == nullptr) return;
-  if (behind_) CatchUp(behind_ticks_);
   const AtLock at_lock;
   const SignalBlock block;
   SubmitPage();
@@ -111,9 +110,7 @@ void ThreadBuffer::OpenStretch() noexcept {
 bool ThreadBuffer::MakeRoom(uint32_t slots, uint64_t* ticks) noexcept {
   if (context_->finished.load(std::memory_order_relaxed)) return false;
   if (page_end_ - cursor_ >= static_cast<ptrdiff_t>(slots)) {
-    // Twice where a stretch that ends in the middle (suspended_scopes.cc) leaves one slot of the
-    // next.
-    while (limit_ - cursor_ < static_cast<ptrdiff_t>(slots)) OpenStretch();
+    if (limit_ - cursor_ < static_cast<ptrdiff_t>(slots)) OpenStretch();
     if (static_cast<int64_t>(*ticks - base_ticks_) < 0) {
       context_->ledger->Add(LedgerCounter::clock_backwards, 1);
       *ticks = base_ticks_;
@@ -222,7 +219,6 @@ void ThreadBuffer::BeginSlowPath(LabelId label, uint64_t ticks) noexcept {
     if (attached != nullptr) attached->Begin(label, ticks);
     return;
   }
-  if (behind_) CatchUp(ticks);
   if (OpenTooDeep(label)) return;
   if (open_depth() == kMaxOpenScopes) {
     const auto outer = static_cast<LabelId>(MakePlace());
@@ -241,7 +237,6 @@ void ThreadBuffer::EndSlowPath(LabelId label, uint64_t ticks) noexcept {
     if (attached != nullptr) attached->End(label, ticks);
     return;
   }
-  if (behind_) CatchUp(ticks);
   if (CloseInnermostTooDeep(label)) return;
   if (*innermost_ != Raw(label)) return EndOutOfOrder(label, ticks);
   const bool room = MakeRoom(1, &ticks);
@@ -281,7 +276,6 @@ void ThreadBuffer::Emit(SlotKind kind, LabelId label, uint64_t ticks) noexcept {
     if (attached != nullptr) attached->Emit(kind, label, ticks);
     return;
   }
-  if (behind_) CatchUp(ticks);
   if (!MakeRoom(1, &ticks)) return;
   Store(cursor_, gpubound::MakeSlot(kind, label, ticks - base_ticks_));
 }
@@ -293,7 +287,6 @@ void ThreadBuffer::EmitWithPayload(SlotKind kind, LabelId label, uint64_t payloa
     if (attached != nullptr) attached->EmitWithPayload(kind, label, payload, ticks);
     return;
   }
-  if (behind_) CatchUp(ticks);
   if (!MakeRoom(2, &ticks)) return;
   // The payload first: whoever sees the head, sees the payload too.
   __atomic_store_n(cursor_ + 1, payload, __ATOMIC_RELEASE);

@@ -54,27 +54,6 @@ class ThreadBuffer {
   // The same with a payload: kStep, kCounter, kRangeStart, kRangeEnd, kAdopt, kHandOver.
   void EmitWithPayload(SlotKind kind, LabelId label, uint64_t payload, uint64_t ticks) noexcept;
 
-  // The same scopes while recording is suspended (iteration_suspender.h): followed on the stack and
-  // not stored. The next event of any other kind, or of this kind when recording goes on, first
-  // brings the trace in step: it closes and opens there what was closed and opened meanwhile.
-  // |now| is looked at only by a thread that is not behind() yet: others need not read the clock.
-  bool behind() const { return behind_; }
-  void BeginUnrecorded(LabelId label, SplitTicks now) noexcept {
-    if (!behind_ || IsFull(innermost_)) [[unlikely]] {
-      return BeginUnrecordedSlowPath(label, now.Joined());
-    }
-    *++innermost_ = Raw(label);
-    ++unrecorded_;
-  }
-  void EndUnrecorded(LabelId label, SplitTicks now) noexcept {
-    if (!behind_ || *innermost_ != Raw(label)) [[unlikely]] {
-      return EndUnrecordedSlowPath(label, now.Joined());
-    }
-    --innermost_;
-  }
-  // Scopes opened unrecorded since the thread was attached.
-  uint64_t unrecorded() const { return unrecorded_; }
-
   // The scope |label| was open when the process was forked: its end here closes nothing of ours.
   void ExpectEndOf(uint32_t label) noexcept { Elide(label, 1); }
 
@@ -112,11 +91,6 @@ class ThreadBuffer {
   void SetTooDeepAside() noexcept;
   void Elide(uint32_t label, uint64_t scopes) noexcept;
   bool EndElided(LabelId label) noexcept;
-  // suspended_scopes.cc
-  void BeginUnrecordedSlowPath(LabelId label, uint64_t now) noexcept;
-  void EndUnrecordedSlowPath(LabelId label, uint64_t now) noexcept;
-  void FallBehind(uint64_t ticks) noexcept;
-  void CatchUp(uint64_t ticks) noexcept;
   bool MakeRoom(uint32_t slots, uint64_t* ticks) noexcept;
   void SubmitPage() noexcept;
   void OpenStretch() noexcept;
@@ -165,7 +139,6 @@ class ThreadBuffer {
   uint64_t dropped_;           // events lost since the last page
   ThreadId thread_;
   bool dropping_;  // the pool was found empty: no more waiting until it has a page
-  bool behind_;    // the trace has another stack of open scopes than this one; limit_ == cursor_
 
   // Scopes whose ends are expected and close nothing: of those that stack_ had no place for any
   // more, and of a parent's. What finds no entry is counted as unbalanced when it ends.
@@ -175,11 +148,6 @@ class ThreadBuffer {
   };
   static constexpr size_t kMaxElided = 16;
   Elided elided_[kMaxElided];
-
-  uint64_t unrecorded_;
-  uint64_t behind_ticks_;    // when the thread fell behind
-  uint32_t recorded_depth_;  // what the trace has, while behind_
-  uint32_t recorded_[kMaxOpenScopes];
 
   // kNoLabel, the open scopes from the outermost on, kNoLabel.
   alignas(2 * kStackBytes) uint32_t stack_[kMaxOpenScopes + 2];

@@ -88,9 +88,7 @@ enum class SlotKind : uint8_t {
   kPause = 11,       // recording off in this process
   kResume = 12,      // recording on again
   kUnbalanced = 13,  // an end without a begin was seen and ignored (label says which)
-  kSuspension = 14,  // +payload: 0 where the recording of scopes is suspended in this process;
-                     // where it goes on, 1 + scopes that this thread opened meanwhile
-  kWoken = 15,       // +payload: this thread, in a wait, goes on as the latest kHandOver of the
+  kWoken = 14,       // +payload: this thread, in a wait, goes on as the latest kHandOver of the
                      // payload without a label let it
 };
 inline constexpr SlotKind kLastSlotKind = SlotKind::kWoken;
@@ -124,7 +122,6 @@ constexpr bool HasPayload(SlotKind kind) {
     case SlotKind::kRangeEnd:
     case SlotKind::kAdopt:
     case SlotKind::kHandOver:
-    case SlotKind::kSuspension:
     case SlotKind::kWoken:
       return true;
     default:

@@ -72,7 +72,6 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(events_behind_sums, kDataLoss, "Events written after the time that they belong to had been summed; what they did before is in no total.") \
   X(roles_changed_after_sums, kNotice, "Processes in which events after the summed time say that a thread or a name is something else than it was taken for; the summed time stays as it is.") \
   X(samples_dropped, kNotice, "Samples of NVML and of the process tree dropped because nothing was written for hours, and processes on GPUs beyond a thousand; figures from samples cover less.") \
-  X(iterations_suspended, kInfo, "Iterations whose scopes were not recorded, to tell what recording costs this program; their time is the row (suspended). GPUBOUND_IN_RUN_CALIBRATION=0 records all.") \
   X(work_before_launch, kError, "GPU work that seems to begin before the call that launched it: its times lie too early by more than a launch takes, so the operation and the idle time beside it are doubtful; the columns of caused time stand.") \
   X(files_unreadable, kError, "Files of the run that cannot be read at all, as a note names them; what they held is in no figure.") \
   X(tables_cut, kError, "Tables of a process's trace that can be read in part only, as a note names them; figures that rest on their rows may be wrong.") \

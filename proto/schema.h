@@ -43,10 +43,7 @@ enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 // queries_not_counted: why calls of functions that are not recorded were not counted, absent where
 // all were; call_entries: how long CUPTI took to enter calls of the runtime, a line for each
 // function: its name, how many of its calls were timed right behind another one and their mean
-// length in ns, likewise those behind other work (cupti_hooks/cupti/entry_times.h). How the run
-// itself was used to check these costs: in_run_calibration
-// (off|waiting|measuring|too_short|too_long), in_run_seed, and cupti_not_suspended: why CUPTI
-// records on meanwhile. Where certain iterations were to be recorded: steps (A:B), and from when to
+// length in ns, likewise those behind other work (cupti_hooks/cupti/entry_times.h). Where certain iterations were to be recorded: steps (A:B), and from when to
 // when they lasted, so far as that is known: steps_begin_ns (absent also where they begin with the
 // run), steps_end_ns. Of an imported process also imported_from, imported_pids (of all processes of
 // the import, with a blank between each two; their host and start_realtime_ns are the same), and

@@ -192,8 +192,8 @@ std::vector<ReportOperation> OperationRows(const AttributionInput& input) {
       row.count = counts.opened;
       row.inclusive_wall_ns = counts.inclusive_wall_ns;
     }
-    // What is no scope of this process, as (no operation), (suspended) and what it inherits, has
-    // nothing nested in it: its inclusive time is its own.
+    // What is no scope of this process, as (no operation) and what it inherits, has nothing nested in
+    // it: its inclusive time is its own.
     row.inclusive_wall_ns = std::max(row.inclusive_wall_ns, row.wall_ns);
     row.other_threads_only = operation != kNoOperationIndex && row.count == 0 && row.wall_ns == 0 &&
                              row.inclusive_wall_ns == 0;

@@ -230,8 +230,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   NameLongCalls(process, setup.source(), &analysis.report.gaps);
   analysis.report.corrected_why_not = options.why_not_replayed;
   for (ReportOperation& row : analysis.report.operations) {
-    row.inherited =
-        setup.inherits() && row.operation != kNoOperation && row.operation != kSuspended;
+    row.inherited = setup.inherits() && row.operation != kNoOperation;
   }
   const size_t reporting = setup.scan().reporting;
   MarkScopesMissing(

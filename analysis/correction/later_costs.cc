@@ -253,8 +253,6 @@ std::vector<Loop> LoopsOf(const Run& run, const InRunCosts& checked) {
     if (loop.later.size() < kFewestOnASide) continue;
     if (!ReplayCosts(process, checked.costs[p]).removes()) continue;
     loop.of_calls = process.MakesCalls();
-    // A suspended iteration has told what scopes cost.
-    if (!loop.of_calls && checked.checks[p].used) continue;
     loop.ends_ns = StepEnds(process);
     if (loop.ends_ns.size() > kFewestOnASide) loops.push_back(std::move(loop));
   }

@@ -138,7 +138,7 @@ class Imagination {
   Status CheckNames(const Report& report) const {
     const std::vector<std::string> names = OperationsOf(report);
     for (const std::string& name : changes_.graph_capture) {
-      if (name != kNoOperation && name != kSuspended) continue;
+      if (name != kNoOperation) continue;
       return Error{"changing", "'" + name + "'", "a row of the report that is no operation",
                    "an operation, of which each occurrence can be one graph",
                    "gpubound report names the operations of a run."};

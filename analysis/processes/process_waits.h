@@ -44,9 +44,7 @@ struct ProcessWaits {
 };
 
 // Else who is waited for has nothing to inherit from it.
-inline bool IsLeft(const std::string& operation) {
-  return operation != kNoOperation && operation != kSuspended;
-}
+inline bool IsLeft(const std::string& operation) { return operation != kNoOperation; }
 
 // Waits of one process for one group; all of it outlives the object.
 struct WaitList {

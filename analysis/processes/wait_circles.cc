@@ -130,7 +130,7 @@ class Circle {
   void Apply(const WaitMerge::Edge& edge) {
     List& list = lists_[edge.list];
     const std::string& operation = list.waits.OperationOf(*edge.wait);
-    if (list.heir == kNone ? !IsLeft(operation) : operation == kSuspended) return;
+    if (list.heir == kNone && !IsLeft(operation)) return;
     list.open = edge.wait;
     for (const int64_t pid : list.pids) {
       if (edge.ends) {

@@ -77,10 +77,8 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   process->cupti_version = TextOf(meta, "cupti_version");
   process->python_version = TextOf(meta, "python_version");
   process->cuda_runtime = TextOf(meta, "cuda_runtime");
-  process->in_run_calibration = TextOf(meta, "in_run_calibration");
   process->nvml_unavailable = TextOf(meta, "nvml_unavailable");
   process->queries_not_counted = TextOf(meta, "queries_not_counted");
-  process->cupti_not_suspended = TextOf(meta, "cupti_not_suspended");
   process->call_entries = CallEntriesFrom(TextOf(meta, "call_entries"));
   process->imported_pids = TextOf(meta, "imported_pids");
   process->main_tid = static_cast<uint32_t>(IntOf(meta, "main_tid").value_or(0));

@@ -51,7 +51,6 @@ ProcessTrace WithoutEvents(const ProcessTrace& process) {
   copy.device_work_lost = process.device_work_lost;
   copy.nvml_unavailable = process.nvml_unavailable;
   copy.queries_not_counted = process.queries_not_counted;
-  copy.in_run_calibration = process.in_run_calibration;
   copy.labels = process.labels;
   for (const ThreadTrace& thread : process.threads) {
     ThreadTrace& added = copy.threads.emplace_back();
@@ -170,7 +169,6 @@ class RunReplay {
     input.source = entry.source.get();
     input.roles = entry.roles.get();
     input.costs = options_.process_costs.empty() ? &options_.costs : &options_.process_costs[p];
-    input.removes_recorded = options_.removes_recorded;
     input.changes = &options_.changes;
     input.origin_ns = origin_ns;
     input.output = entry.output.get();

@@ -27,8 +27,6 @@ namespace gpubound {
 struct ReplayOptions {
   CostModel costs;                       // as default: nothing is removed
   std::vector<CostModel> process_costs;  // where processes differ: of each; empty: |costs| of all
-  // Whether, beside |costs|, what records tell of the profiler's own work is removed.
-  bool removes_recorded = true;
   WhatIf changes;
   std::vector<std::string> operations;  // promoted foreign ranges, as in BreakdownOptions
   bool keep_events = true;              // false: only the facts are wanted

@@ -260,10 +260,6 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     case SlotKind::kWoken:
       BeWoken(index, thread, event);
       break;
-    case SlotKind::kSuspension:
-      Arrive(index, thread, time_ns, KindOf(event));
-      Suspend(event.payload == 0);
-      break;
     default:
       Arrive(index, thread, time_ns, KindOf(event));
       break;
@@ -345,18 +341,9 @@ void ProcessReplay::Charge(uint32_t index, ReplayThread* thread, const Spent& sp
 
 // Of the row in which the reporting thread's time passes.
 CostNoise& ProcessReplay::NoiseOf(const ReplayThread& thread) {
-  OperationIndex row = suspended_ ? roles_.suspended() : thread.operation();
+  OperationIndex row = thread.operation();
   if (row == kNotOne) row = kNoOperationIndex;
   return facts_.operations[row].noise;
-}
-
-// What a thread does while scopes are not recorded is no operation's: it has a row of its own, as
-// in a report.
-void ProcessReplay::Suspend(bool suspended) {
-  suspended_ = suspended && roles_.suspended() != kNoOperationIndex;
-  for (const std::unique_ptr<ReplayThread>& thread : threads_) {
-    if (thread->started) EnterCell(thread.get());
-  }
 }
 
 void ProcessReplay::AddStep(ReplayThread* thread) {
@@ -373,7 +360,7 @@ void ProcessReplay::Inherit(OperationIndex operation, int64_t time_ns) {
     const auto [now_for, layer] = CellOf(thread);
     const bool waits = layer == Layer::kWait || layer == Layer::kCudaSync;
     // What it did until now was for somebody else; in a wait or a call that changes nothing.
-    const bool changes = !suspended_ && scales_.Of(now_for, layer) != thread.factor;
+    const bool changes = scales_.Of(now_for, layer) != thread.factor;
     if (changes && !waits && thread.calls.empty()) {
       Move(&thread, std::max(time_ns, thread.at_ns), 0);
     }

@@ -81,7 +81,6 @@ class ProcessReplay {
     const EventSource* source = nullptr;
     const LabelRoles* roles = nullptr;
     const CostModel* costs = nullptr;
-    bool removes_recorded = true;  // ... and what records tell of the profiler's own work
     const WhatIf* changes = nullptr;
     PeerRelease peer_release;
     OthersGained others_gained;       // may be empty
@@ -243,7 +242,7 @@ class ProcessReplay {
   void EndSyncScope(uint32_t index, ReplayThread* thread, const OpenScope& scope,
                     const ThreadEvent& event);
   // Without a measured model nothing is removed, what records tell included.
-  bool RemovesRecorded() const { return in_.removes_recorded && costs_.removes(); }
+  bool RemovesRecorded() const { return costs_.removes(); }
   void BeginOverhead();
   void ChargeRecorded(uint32_t index, ReplayThread* thread, const Overhead& overhead);
   void EndOverhead(uint32_t index);
@@ -267,7 +266,6 @@ class ProcessReplay {
   void Charge(uint32_t index, ReplayThread* thread, const Spent& spent, uint64_t kind);
   void NoteWaited(uint32_t index, ReplayThread* thread);
   OperationIndex OperationOf(const ReplayThread& thread) const {
-    if (suspended_) return roles_.suspended();
     OperationIndex operation = thread.operation();
     if (operation == kNotOne && thread.adopts && scan_.reporting < threads_.size()) {
       operation = threads_[scan_.reporting]->operation();
@@ -288,26 +286,15 @@ class ProcessReplay {
     const bool began = thread->cell % kLayers == static_cast<size_t>(Layer::kUnset);
     if (cell != thread->cell && !began) EndStep(thread);
     thread->cell = cell;
-    // A wait lasts as long as what it waits for, and of suspended time nothing was taken.
-    thread->pays_overdue = !suspended_ && layer != Layer::kWait && layer != Layer::kCudaSync;
+    // A wait lasts as long as what it waits for.
+    thread->pays_overdue = layer != Layer::kWait && layer != Layer::kCudaSync;
     SetFactor(thread, operation, layer);
   }
   // Of the time that passes from now on.
   void SetFactor(ReplayThread* thread, OperationIndex operation, Layer layer) {
-    thread->scales = nullptr;
-    thread->factor = 1;
-    if (thread->at_ns < process_.span_begin_ns) return;
-    thread->factor = scales_.Of(operation, layer);
-    // Start-up is like no iteration.
-    if (!scales_.scales_cpu() || facts_.steps.times().empty()) return;
-    ReplayThread::Scaled& like = thread->scaled[layer == Layer::kCudaApi ? 1 : 0];
-    if (suspended_) {
-      thread->factor = scales_.OfSuspended(operation) * like.factor();
-    } else {
-      thread->scales = &like;
-    }
+    const bool is_before = thread->at_ns < process_.span_begin_ns;
+    thread->factor = is_before ? 1 : scales_.Of(operation, layer);
   }
-  void Suspend(bool suspended);
   CostNoise& NoiseOf(const ReplayThread& thread);
   // Of a thread that has not begun.
   size_t NoCell() const {
@@ -385,7 +372,6 @@ class ProcessReplay {
   TypicalDelay wait_wake_up_;  // ... but for copies, behind which data has to get to its place
   Moment begin_;
   OperationIndex inherited_ = kNoOperationIndex;
-  bool suspended_ = false;              // scopes are not recorded: what is done is not known
   double moved_by_others_ = 0;          // by how much other processes let the leader come sooner
   std::vector<Interval> unknown_gpu_;   // by time
   int64_t adopters_at_ns_ = INT64_MIN;  // when a thread that adopts did something last

@@ -26,8 +26,6 @@ class ReplayScales {
     const bool waits = layer == Layer::kWait || layer == Layer::kCudaSync;
     return by_layer_[static_cast<size_t>(layer)] * (waits ? 1 : by_operation_[operation]);
   }
-  // Of CPU time of which operation and layer were not recorded, beside what such time usually has.
-  double OfSuspended(OperationIndex suspended) const { return by_operation_[suspended]; }
   // Of the duration of device work.
   double Of(WorkId work) const {
     return Raw(work) < by_work_.size() ? by_work_[Raw(work)] : device_;

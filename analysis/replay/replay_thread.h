@@ -85,14 +85,6 @@ struct ReplayThread {
     std::vector<std::unique_ptr<OfOperation>> operations_;
   };
 
-  // Time that passed while scopes were recorded: what it was, and what it is with a what-if's
-  // factors. In time of which nobody knows what was done the same part of it is left.
-  struct Scaled {
-    double recorded_ns = 0;
-    double replayed_ns = 0;
-    double factor() const { return recorded_ns > 0 ? replayed_ns / recorded_ns : 1; }
-  };
-
   bool started = false;
   bool adopts = false;       // works for the reporting thread, as far as is known
   int64_t at_ns = 0;         // recorded
@@ -106,8 +98,6 @@ struct ReplayThread {
   Moment certain;            // ... and no earlier than this
   double slept = 0;   // by how much it was later because it slept, when it let none go on since
   double factor = 1;  // of the time that passes
-  Scaled scaled[2];   // outside CUDA calls, and in them
-  Scaled* scales = nullptr;  // what the time that passes tells of; null: nothing
   Debts owed;
   double overdue = 0;                         // owed by whatever passes next
   size_t cell = 0;                            // of operation and layer
@@ -168,10 +158,6 @@ struct ReplayThread {
     if (time_ns <= at_ns) return;
     const double own = recorded_length - spent;
     const double length = std::max(0.0, spent + own * factor);
-    if (scales != nullptr && own > 0) {
-      scales->recorded_ns += own;
-      scales->replayed_ns += own * factor;
-    }
     now.at += length;
     certain.at += length;
     shown += length - PaidOf(length);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run itself says of the costs that calibration measured elsewhere: from iterations whose
-// scopes were not recorded, beside their like that were, and from iterations behind the end of the
-// recording. Plain values without a thread rule.
+// What a run itself says of the costs that calibration measured elsewhere: from how long CUPTI took
+// to enter calls, and from iterations after the end of the recording. Plain values without a thread
+// rule.
 #ifndef GPUBOUND_ANALYSIS_REPORT_IN_RUN_CHECK_H_
 #define GPUBOUND_ANALYSIS_REPORT_IN_RUN_CHECK_H_
 
@@ -46,13 +46,8 @@ struct EntryCheck {
 
 struct InRunCheck {
   EntryCheck entries;
-  uint64_t iterations = 0;    // that were compared with their like
-  int64_t suspended_ns = 0;   // time of all that were suspended
-  double factor = 0;          // what scopes cost in this run over what calibration says
-  double standard_error = 0;  // of the factor
-  bool used = false;          // the factor is the surer of the two and was applied
   LaterCheck later;
-  std::vector<UncheckedCost> unchecked;
+  std::vector<UncheckedCost> unchecked;  // last the one that later iterations could have checked
 };
 
 }  // namespace gpubound

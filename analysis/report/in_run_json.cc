@@ -30,12 +30,7 @@ Json EntriesJson(const EntryCheck& entries) {
 }  // namespace
 
 Json InRunJson(const InRunCheck& check) {
-  return Json{{"iterations", check.iterations},
-              {"suspended_ns", check.suspended_ns},
-              {"factor", Known(check.factor)},
-              {"standard_error", Known(check.standard_error)},
-              {"used", check.used},
-              {"entries", EntriesJson(check.entries)},
+  return Json{{"entries", EntriesJson(check.entries)},
               {"later", LaterJson(check.later)},
               {"unchecked", ArrayOf(check.unchecked, [](const UncheckedCost& cost) {
                  return Json{{"what", cost.what}, {"why", cost.why}};

@@ -149,7 +149,7 @@ std::span<const ThreadChange> ProcessTimeline::RunThread(uint32_t thread, int64_
   const size_t first = found_.changes.size();
   const uint32_t lane = lane_of_[thread];
   if (lane != kNotOne) lanes_[lane].at_begin = InOwnLane(thread);
-  threads_[thread]->RunUntil(end_ns, inherited_now_, Suspended());
+  threads_[thread]->RunUntil(end_ns, inherited_now_);
   const size_t count = found_.changes.size() - first;
   if (lane != kNotOne) {
     lanes_[lane].first_change = first;
@@ -163,11 +163,7 @@ std::span<const ThreadChange> ProcessTimeline::RunThread(uint32_t thread, int64_
 // |starting|: nothing has begun yet.
 inline Doing ProcessTimeline::OwnDoing(const Doing& reporting, bool starting) const {
   Doing own = reporting;
-  if (suspended_) {
-    own = own.WithOperation(roles_.suspended());
-  } else if (own.operation() == kNotOne) {
-    own = own.WithOperation(inherited_now_);
-  }
+  if (own.operation() == kNotOne) own = own.WithOperation(inherited_now_);
   const bool simulates =
       own.cause() == IdleCause::kWaiting && own.peer() != kNotOne && peers_[own.peer()].simulates;
   if (simulates) own = own.With(own.layer(), IdleCause::kSimulation);
@@ -205,12 +201,12 @@ void ProcessTimeline::RunFirstInstant(int64_t now_ns) {
   first_.clear();
   for (const uint32_t t : roster_.awake()) {
     if (threads_[t]->NextTime() > now_ns) continue;
-    threads_[t]->EndAndOpen(now_ns, inherited_now_, roles_.suspended() != kNoOperationIndex);
+    threads_[t]->EndAndOpen(now_ns, inherited_now_);
     first_.push_back(t);
   }
   CloseForeignRanges(now_ns);
   NoteProcessEvents();
-  for (const uint32_t t : first_) threads_[t]->CallAndSettle(now_ns, Suspended());
+  for (const uint32_t t : first_) threads_[t]->CallAndSettle(now_ns);
 }
 
 void ProcessTimeline::CloseForeignRanges(int64_t now_ns) {
@@ -227,8 +223,6 @@ void ProcessTimeline::NoteProcessEvents() {
   steps_.clear();
   bool pause_seen = false;
   bool resume_seen = false;
-  bool suspension_seen = false;
-  bool suspension_ends = false;
   for (const WindowFindings::ProcessEvent& found : found_.process_events) {
     const PhaseIndex phase = roles_.Of(found.event.label).phase;
     switch (found.event.kind) {
@@ -242,9 +236,6 @@ void ProcessTimeline::NoteProcessEvents() {
       case SlotKind::kPause:
         pause_seen = true;
         break;
-      case SlotKind::kSuspension:
-        (found.event.payload == 0 ? suspension_seen : suspension_ends) = true;
-        break;
       default:
         resume_seen = true;
         break;
@@ -253,8 +244,6 @@ void ProcessTimeline::NoteProcessEvents() {
   // A pause and a resume of one instant, by whichever threads, leave recording on.
   if (pause_seen) paused_ = true;
   if (resume_seen) paused_ = false;
-  if (suspension_seen) suspended_ = true;
-  if (suspension_ends) suspended_ = false;
 }
 
 // |reporting|: what that thread was after the window's first instant.
@@ -279,13 +268,13 @@ void ProcessTimeline::ResolveAdoption(const Doing& reporting) {
   for (const AdoptedTransition& adopted : found_.transitions) {
     const Doing& at = reporting_at(adopted.time_ns);
     const bool adoption = at.layer() != Layer::kPython;
-    OperationIndex operation = suspended_ ? roles_.suspended() : adopted.operation;
+    OperationIndex operation = adopted.operation;
     Layer from = adopted.from;
     if (operation == kNotOne) operation = adoption ? OperationOf(at) : kNoOperationIndex;
     if (from == Layer::kUnset) from = adoption ? at.layer() : base_layer_;
     if (adopted.to <= from) continue;
     const bool counts = counts_.AddTransition(operation, from, adopted.to, adopted.time_ns);
-    const bool own = suspended_ || adopted.operation != kNotOne;
+    const bool own = adopted.operation != kNotOne;
     if (counts && !own && operation != kNoOperationIndex) ++doubtful_.adopted;
   }
 }

@@ -102,11 +102,9 @@ class ProcessTimeline {
   }
   // What the thread of a lane does, as it is booked: no lane explains an idle device.
   auto InLane() const {
-    return [suspended = suspended_, row = roles_.suspended()](const Doing& doing) {
+    return [](const Doing& doing) {
       const bool none = doing.operation() == kNotOne;
-      return doing.WithoutCause().WithOperation(suspended ? row
-                                                : none    ? kNoOperationIndex
-                                                          : doing.operation());
+      return doing.WithoutCause().WithOperation(none ? kNoOperationIndex : doing.operation());
     };
   }
   CpuState StateOf(const Doing& lane) const { return CpuStateOf(phase_, InLane()(lane)); }
@@ -177,8 +175,6 @@ class ProcessTimeline {
   OperationIndex OperationOf(const Doing& reporting) const {
     return reporting.operation() == kNotOne ? inherited_now_ : reporting.operation();
   }
-  // The row of all that begins now; kNotOne: that of its operation.
-  OperationIndex Suspended() const { return suspended_ ? roles_.suspended() : kNotOne; }
   Doing OwnDoing(const Doing& reporting, bool starting) const;
 
   const ProcessTrace& process_;
@@ -218,7 +214,6 @@ class ProcessTimeline {
   Doing reporting_;
   PhaseIndex phase_ = kNoPhaseIndex;
   bool paused_ = false;
-  bool suspended_ = false;  // scopes are not recorded: what is done is not known
   CpuState state_;
 
   DoubtfulScopes doubtful_;

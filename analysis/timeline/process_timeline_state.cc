@@ -13,7 +13,7 @@ void ProcessTimeline::Visit(StateArchive& archive) {
   for (size_t t = 0; t < threads; ++t) threads_[t]->Visit(archive);
   VisitLaneScopes(archive);
   call_index_.Visit(archive, threads_.size());
-  archive.All(counts_, doubtful_.adopted, paused_, suspended_, state_);
+  archive.All(counts_, doubtful_.adopted, paused_, state_);
   archive.IndexBelow(archive.phases(), phase_);
   archive.IndexBelow(archive.operations(), inherited_now_);
   if (archive.reads()) JoinThreads();

@@ -64,7 +64,6 @@ void ThreadStream::FindCuts() {
       case SlotKind::kStep:
       case SlotKind::kPause:
       case SlotKind::kResume:
-      case SlotKind::kSuspension:
         cuts_.push_back(event.time_ns);
         break;
       default:

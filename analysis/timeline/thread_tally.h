@@ -16,8 +16,7 @@
 namespace gpubound {
 
 // A deeper layer was entered by a thread that adopts, and what the reporting thread did then says
-// under which operation, or from which layer; or at an instant at which scopes may have ceased to
-// be recorded.
+// under which operation, or from which layer.
 struct AdoptedTransition {
   int64_t time_ns;
   OperationIndex operation;  // kNotOne: the thread had none of its own
@@ -41,12 +40,6 @@ class ThreadTally {
     without_own_ = in_.reports ? inherited : kNoOperationIndex;
   }
   OperationIndex without_own() const { return without_own_; }
-  // What the following belongs to whatever is open, since what opened is not known; kNotOne: it
-  // does to what is open.
-  void Suspend(OperationIndex row) { suspended_ = row; }
-  OperationIndex suspended() const { return suspended_; }
-  // Whether the following is left to be resolved.
-  void DeferAll(bool defers) { defers_ = defers; }
   // When the following happens.
   void SetNow(int64_t now_ns) { now_ns_ = now_ns; }
 
@@ -64,11 +57,10 @@ class ThreadTally {
   // A layer; it counts where it is a deeper one. See AdoptedTransition.
   void Enter(OperationIndex operation, Layer from, Layer to) {
     if (to <= from) return;
-    if (suspended_ != kNotOne) operation = suspended_;
     const bool own = operation != kNotOne;
     const bool adopts = in_.adopts && (!own || from == Layer::kUnset);
     if (!own && !in_.adopts) operation = without_own_;
-    if (adopts || defers_) return Defer({now_ns_, operation, from, to});
+    if (adopts) return Defer({now_ns_, operation, from, to});
     in_.counts->AddTransition(operation, from, to, now_ns_);
   }
 
@@ -79,8 +71,6 @@ class ThreadTally {
 
   const Input in_;
   OperationIndex without_own_ = kNoOperationIndex;
-  OperationIndex suspended_ = kNotOne;
-  bool defers_ = false;
   int64_t now_ns_ = 0;
 };
 

@@ -50,7 +50,6 @@ void ThreadTimeline::ApplySlowPath(const ThreadEvent& event) {
     case SlotKind::kStep:
     case SlotKind::kPause:
     case SlotKind::kResume:
-    case SlotKind::kSuspension:
       in_.findings->process_events.push_back({in_.thread, event});
       return;
     case SlotKind::kBegin:
@@ -102,9 +101,7 @@ void ThreadTimeline::BeginCalls(int64_t now_ns) {
     calls_.pop();
     next_call_ns_ = calls_.empty() ? kOpenEnded : calls_.front().start_ns;
     if (IndexedCall* indexed = in_.calls->At(call.number); indexed != nullptr) {
-      if (tally_.suspended() != kNotOne) {
-        indexed->operation = tally_.suspended();
-      } else if (state_.operation() != kNotOne) {
+      if (state_.operation() != kNotOne) {
         indexed->operation = state_.operation();
       } else if (in_.adopts) {
         in_.findings->calls.push_back({now_ns, call.number});

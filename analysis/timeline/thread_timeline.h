@@ -89,10 +89,9 @@ class ThreadTimeline {
   }
 
   // All that happens before |end_ns|. What has no operation of its own works for |inherited| if it
-  // reports; all of it belongs to |suspended| unless that is kNotOne.
-  void RunUntil(int64_t end_ns, OperationIndex inherited, OperationIndex suspended) {
+  // reports.
+  void RunUntil(int64_t end_ns, OperationIndex inherited) {
     tally_.Inherit(inherited);
-    tally_.Suspend(suspended);
     for (;;) {
       const int64_t call_ns = next_call_ns_;
       const int64_t call_end_ns = NextEnd();
@@ -108,12 +107,9 @@ class ThreadTimeline {
     }
   }
 
-  // One instant in two halves, between which other threads may close a range of this one, and by
-  // which it is known what is |suspended|.
-  void EndAndOpen(int64_t now_ns, OperationIndex inherited, bool may_be_suspended) {
+  // One instant in two halves, between which other threads may close a range of this one.
+  void EndAndOpen(int64_t now_ns, OperationIndex inherited) {
     tally_.Inherit(inherited);
-    tally_.Suspend(kNotOne);
-    tally_.DeferAll(may_be_suspended);
     tally_.SetNow(now_ns);
     if (NextEnd() <= now_ns) RunTimers(now_ns);
     if (events_.NextTime() <= now_ns) TakeEvents(now_ns);
@@ -122,9 +118,7 @@ class ThreadTimeline {
     tally_.SetNow(now_ns);
     return state_.CloseRange(range, &tally_);
   }
-  void CallAndSettle(int64_t now_ns, OperationIndex suspended) {
-    tally_.Suspend(suspended);
-    tally_.DeferAll(false);
+  void CallAndSettle(int64_t now_ns) {
     if (next_call_ns_ <= now_ns) Call(now_ns);
     Settle(now_ns);
   }

@@ -71,13 +71,6 @@ PeerIndex PeerOf(const Label& label, const std::vector<Peer>& peers) {
   return pids.empty() ? kNotOne : index_of(pids);
 }
 
-// Whether the recorder came to the point of suspending iterations; whether it still does, or found
-// them too long or too short later on, does not matter.
-bool MaySuspend(const ProcessTrace& process) {
-  const std::string& verdict = process.in_run_calibration;
-  return !verdict.empty() && verdict != "off" && verdict != "waiting";
-}
-
 // "warmup", "Warm-up", "warm up".
 bool IsWarmUpName(std::string_view phase) {
   std::string plain;
@@ -170,7 +163,6 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
         break;
     }
   }
-  if (MaySuspend(process)) suspended_ = operations.IndexOf(kSuspended);
   operations_ = operations.TakeNames();
   phases_ = phases.TakeNames();
   for (const std::string& phase : phases_) warm_up_.push_back(IsWarmUpName(phase));

@@ -75,15 +75,12 @@ class LabelRoles {
   size_t labels() const { return labels_; }
   const std::vector<std::string>& operations() const { return operations_; }
   const std::vector<std::string>& phases() const { return phases_; }
-  // The row of time in which scopes were not recorded; kNoOperationIndex where there is none.
-  OperationIndex suspended() const { return suspended_; }
   bool IsWarmUp(PhaseIndex phase) const { return warm_up_[phase]; }
 
  private:
   size_t labels_ = 0;
   std::vector<LabelRole> roles_;  // by label id, and behind them that of ids without a label
   std::vector<std::string> operations_;
-  OperationIndex suspended_ = kNoOperationIndex;
   std::vector<std::string> phases_;
   std::vector<bool> warm_up_;  // by phase
 };

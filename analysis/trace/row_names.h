@@ -9,8 +9,6 @@ namespace gpubound {
 
 inline constexpr char kNoOperation[] = "(no operation)";
 inline constexpr char kNoPhase[] = "(no phase)";
-// Iterations whose scopes were not recorded, to tell what recording costs (suspension_plan.h).
-inline constexpr char kSuspended[] = "(suspended)";
 
 }  // namespace gpubound
 

@@ -222,11 +222,7 @@ struct ProcessTrace {
   std::string driver_version;
   std::string cupti_version;
   std::string python_version;
-  std::string cuda_runtime;  // path of its libcudart
-  // How far the recorder used the run itself to check these costs (suspension_plan.h), and why it
-  // had CUPTI record on meanwhile; empty: the trace does not say.
-  std::string in_run_calibration;
-  std::string cupti_not_suspended;
+  std::string cuda_runtime;      // path of its libcudart
   std::string nvml_unavailable;  // why; empty: it was used, or the trace does not say
   // Why calls that are not recorded were not counted either; empty: they were, or likewise.
   std::string queries_not_counted;

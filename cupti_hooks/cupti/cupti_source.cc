@@ -31,14 +31,7 @@ constexpr uint32_t kParts = 4;
 // launches.
 constexpr uint32_t kEmergencyBuffers = 8192;
 
-// A row of table `meta`, for the report. It is what other tools found; a release that is found to
-// differ gets the kinds to switch here.
-constexpr char kWhyNotSuspended[] =
-    "CUPTI loses the kernels of graphs captured before when its API kinds are switched off and on";
-constexpr char kWhyCallbacksStay[] =
-    "callbacks of CUPTI's that are switched while a thread is in their function break the program";
-
-// Likewise. A callback for each costs ten times what the query does.
+// A row of table `meta`, for the report. A callback for each costs ten times what the query does.
 constexpr char kQueriesNotCounted[] =
     "polling and query functions are neither recorded nor counted; GPUBOUND_COUNT_QUERIES=1 or "
     "--api records counts them, for some 0.4 us each";
@@ -160,9 +153,6 @@ bool CuptiSource::Start(DeviceHost* host) {
                  std::to_string(api_.version) + HowCallsAreLearnt(options_.levels.api));
       host->Fact("driver_version", search.driver_version);
       host->Fact("cuda_runtime", CudaRuntimePath(search));
-      host->Fact("cupti_not_suspended", options_.levels.api == ApiLevel::kCallbacks
-                                            ? kWhyCallbacksStay
-                                            : kWhyNotSuspended);
       if (setup.leaves_queries_uncounted) {
         host->Fact("queries_not_counted",
                    setup.has_runtime_queries ? kDriversQueriesNotCounted : kQueriesNotCounted);

@@ -26,10 +26,8 @@ class ExampleTest(unittest.TestCase):
 
     def profile(self, example, *arguments):
         """Output and report of the example under the profiler."""
-        # Every iteration is recorded, so that counts are exact.
-        text = self.output_of(COMMAND, "run", "-q", "--no-in-run-calibration", "-o",
-                              self.run_directory, "--", sys.executable,
-                              f"{EXAMPLES}/{example}", *arguments)
+        text = self.output_of(COMMAND, "run", "-q", "-o", self.run_directory, "--",
+                              sys.executable, f"{EXAMPLES}/{example}", *arguments)
         return text, json.loads(self.output_of(COMMAND, "report", self.run_directory, "--json"))
 
     def operations(self, report):

@@ -281,22 +281,5 @@ TEST_F(DenseScopesTest, WhatTheyCostIsNotTakenFromAnotherPhase) {
   }
 }
 
-TEST_F(DenseScopesTest, NorFromTimeInWhichNoneWasRecorded) {
-  for (int iteration = 1; iteration <= 60; ++iteration) {
-    Scopes(100);
-    Event("step " + std::to_string(iteration));
-    if (iteration != 50) continue;
-    Event("suspend");
-    at_ns_ += 30'000;
-    Event("step 51");
-    Event("go-on");
-  }
-  for (const double deviation_ns : {0.0, 20.0}) {
-    const Times suspended = TimesOf("(no phase)", "(suspended)", deviation_ns);
-    EXPECT_EQ(suspended.recorded_ns, 30'000);
-    EXPECT_NEAR(static_cast<double>(suspended.corrected_ns), 30'000, 100) << deviation_ns;
-  }
-}
-
 }  // namespace
 }  // namespace gpubound

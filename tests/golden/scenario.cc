@@ -243,10 +243,6 @@ class Parser {
       event.payload = w[3] == "begin" ? kIterationsBegin : std::stoull(w[3]);
     } else if (verb == "pause" || verb == "resume") {
       event.kind = verb == "pause" ? SlotKind::kPause : SlotKind::kResume;
-    } else if (verb == "suspend" || verb == "go-on") {
-      event.kind = SlotKind::kSuspension;
-      event.payload = verb == "suspend" ? 0 : 1;
-      process_.in_run_calibration = "measuring";
     } else if (verb == "range-start" && w.size() >= 5) {
       event.kind = SlotKind::kRangeStart;
       event.payload = std::stoull(w[3]);

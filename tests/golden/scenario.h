@@ -36,7 +36,6 @@
 //   ends socket:[1] socket:[2]       the two ends of a socket pair
 //   unused operation WHAT            a name that no event uses, as a fork child has of its parent
 //   @10 NAME step 7                  iteration 7 ends; begin: the first begins, of an importer
-//   @10 NAME suspend                 scopes are not recorded from here on; also: go-on
 //   @10 NAME ends                    the thread does
 //
 // and what its report has to say: tests/golden/expectation.h.

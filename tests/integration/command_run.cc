@@ -32,7 +32,6 @@ CommandRun::CommandRun() : run_path_(folder_.File("x.gpubound")) {
   }
   runner_.Set("LC_ALL", "C.UTF-8");
   runner_.Set("GPUBOUND_CALIBRATE", "0");
-  runner_.Set("GPUBOUND_IN_RUN_CALIBRATION", "0");  // what is recorded is counted
   runner_.Set("XDG_CACHE_HOME", folder_.File("cache"));
 }
 

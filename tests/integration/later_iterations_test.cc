@@ -17,8 +17,6 @@ using testing::Not;
 
 class LaterIterationsRun : public CommandRun {
  protected:
-  LaterIterationsRun() { runner().Set("GPUBOUND_IN_RUN_CALIBRATION", "1"); }
-
   // So much lies within every launch that is recorded, of which CUPTI takes |entry_percent| to
   // enter it. Not within waits: whether one took long by itself or came back late would be a guess.
   void InjectIntoLaunches(int ns, int entry_percent) {

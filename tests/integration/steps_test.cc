@@ -59,7 +59,6 @@ TEST_F(StepsTest, TheIterationsThatWereAskedForAreRecordedWhole) {
   EXPECT_EQ(report["run"]["steps"], "40:60");
   ASSERT_EQ(report["processes"].size(), 1u);
   const Json& process = report["processes"][0];
-  // Some are suspended for the in-run calibration: none before number 100.
   EXPECT_EQ(OpenedOf(process, "inference"), 20);
   EXPECT_EQ(OpenedOf(process, "backpropagation"), 20);
   EXPECT_GT(RowOf(process, "backpropagation")["gpu_busy_ns"].get<int64_t>(), 0);
@@ -93,24 +92,16 @@ TEST_F(StepsTest, WorkThatIsStillQueuedAtTheEndIsNoLoss) {
 
 // Those behind the end are as long as iterations are without the profiler.
 TEST_F(StepsTest, WhenLaterIterationsEndedIsKept) {
-  const std::string command = std::string(kVictim) + " steps_slowly 100";
-  const auto later = [&](const char* in_run_calibration) {
-    runner().Set("GPUBOUND_IN_RUN_CALIBRATION", in_run_calibration);
-    std::filesystem::remove_all(run_path());
-    EXPECT_EQ(ProfileScript("10:20", command).exit_code, 0);
-    return Load().processes.at(0).later_iterations;
-  };
-  const std::vector<LaterIteration> kept = later("1");
+  EXPECT_EQ(ProfileScript("10:20", std::string(kVictim) + " steps_slowly 100").exit_code, 0);
+  const std::vector<LaterIteration> kept = Load().processes.at(0).later_iterations;
   ASSERT_GT(kept.size(), 10u);
   EXPECT_GE(kept.front().number, 20u);
   EXPECT_EQ(kept.back().number, 99u);
   EXPECT_EQ(kept.back().number - kept.front().number + 1, kept.size());
-  EXPECT_THAT(later("0"), testing::IsEmpty());
 }
 
 // CUPTI takes longer to hand back its buffers than the end is waited for.
 TEST_F(StepsTest, AProgramIsLeftAloneWheneverCuptiIsGivenUp) {
-  runner().Set("GPUBOUND_IN_RUN_CALIBRATION", "1");
   runner().Set("GPUBOUND_SIM_SCRIPT", R"({"faults": {"completion_delay_ms": 2500}})");
   EXPECT_EQ(ProfileSteps("10:20", {kVictim, "ahead", "400"}).exit_code, 0);
   const std::vector<LaterIteration> later = Load().processes.at(0).later_iterations;

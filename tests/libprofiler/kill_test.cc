@@ -37,8 +37,7 @@ class KillTest : public testing::Test {
   void RunAndKillAfter(const std::string& run, long microseconds, bool from_first_scope) {
     for (HammerProgress::Counter& counter : progress_->threads) counter.completed = 0;
     CoreProcess process("hammer", std::to_string(shared_fd_), run, run + ".stderr",
-                        {"GPUBOUND_FLUSH_MS=10", "GPUBOUND_SEGMENT_BYTES=1048576",
-                         "GPUBOUND_IN_RUN_CALIBRATION=0"});  // every scope is counted
+                        {"GPUBOUND_FLUSH_MS=10", "GPUBOUND_SEGMENT_BYTES=1048576"});
     while (from_first_scope && progress_->threads[1].completed.load() == 0) usleep(1000);
     const timespec pause = {microseconds / 1'000'000, microseconds % 1'000'000 * 1000};
     nanosleep(&pause, nullptr);

@@ -110,16 +110,6 @@ TEST_F(LaterIterationsTest, AProcessWithoutIterationsHasNone) {
   EXPECT_THAT(Files(), IsEmpty());
 }
 
-TEST_F(LaterIterationsTest, NoneAreKeptWhereTheRunIsNotToCheckItsCosts) {
-  settings_.in_run_calibration = false;
-  StartCollector();
-  Step(0);
-  Finish(kStepsOver);
-  EXPECT_TRUE(collector_->ended());
-  Step(1);
-  EXPECT_THAT(Files(), IsEmpty());
-}
-
 TEST_F(LaterIterationsTest, WhereThereCanBeNoFileThereIsNone) {
   EXPECT_EQ(LaterIterations::Create(directory_.Below("no/such/folder/x.later")), nullptr);
 }

@@ -71,27 +71,28 @@ TEST_F(SettingsTest, NumbersOutsideTheirRangeOrWithTailsAreReplaced) {
 
 TEST_F(SettingsTest, SwitchesTakeTheUsualWords) {
   for (const char* off : {"0", "off", "false", "no", "False", "OFF"}) {
-    setenv("GPUBOUND_IN_RUN_CALIBRATION", off, 1);
+    setenv("GPUBOUND_CUPTI", off, 1);
     setenv("GPUBOUND_DISABLE", off, 1);
     EXPECT_EQ(SaidWhileReading(), "") << off;
-    EXPECT_FALSE(settings_.in_run_calibration) << off;
+    EXPECT_FALSE(EnvSwitch("GPUBOUND_CUPTI")) << off;
     EXPECT_FALSE(settings_.disabled) << off;
   }
   for (const char* on : {"1", "on", "true", "yes", "True", "YES"}) {
-    setenv("GPUBOUND_IN_RUN_CALIBRATION", on, 1);
+    setenv("GPUBOUND_CUPTI", on, 1);
     setenv("GPUBOUND_DISABLE", on, 1);
     EXPECT_EQ(SaidWhileReading(), "") << on;
-    EXPECT_TRUE(settings_.in_run_calibration) << on;
+    EXPECT_TRUE(EnvSwitch("GPUBOUND_CUPTI")) << on;
     EXPECT_TRUE(settings_.disabled) << on;
   }
 }
 
 TEST_F(SettingsTest, AnUnknownWordOfASwitchIsSaidAndReplaced) {
-  setenv("GPUBOUND_IN_RUN_CALIBRATION", "never", 1);
-  EXPECT_EQ(SaidWhileReading(),
-            "gpubound: GPUBOUND_IN_RUN_CALIBRATION is 'never', expected 1 or 0 (also on, true, yes "
-            "or off, false, no); using 1\n");
-  EXPECT_TRUE(settings_.in_run_calibration);
+  setenv("GPUBOUND_CUPTI", "never", 1);
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(EnvSwitch("GPUBOUND_CUPTI"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "gpubound: GPUBOUND_CUPTI is 'never', expected 1 or 0 (also on, true, yes or off, "
+            "false, no); using 1\n");
 }
 
 TEST_F(SettingsTest, CompressionIsOffUnlessItIsAskedFor) {

@@ -17,7 +17,6 @@ namespace gpubound::oracle {
 namespace {
 
 const std::string kNone = "(no operation)";
-const std::string kSuspended = "(suspended)";
 
 // Layers in the order of refinement, shallow to deep.
 const std::vector<std::string> kDepth = {"wait",    "native",    "simulator",
@@ -235,7 +234,6 @@ class Oracle {
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       for (const ApiCall& call : p_.threads[i].calls) {
         if (call.correlation != correlation) continue;
-        if (Suspended(call.start_ns)) return kSuspended;
         const NaiveThread state = threads_.StateOf(i, call.start_ns);
         if (!state.operation.empty()) return state.operation;
         const NaiveThread reporting = threads_.StateOf(threads_.reporting(), call.start_ns);
@@ -307,21 +305,6 @@ class Oracle {
     return "idle";
   }
 
-  // By the marks of the last instant at which any thread made one; an end among them prevails.
-  bool Suspended(int64_t t) const {
-    int64_t last_ns = INT64_MIN;
-    bool ends = false;
-    for (const ThreadTrace& thread : p_.threads) {
-      for (const ThreadEvent& event : thread.events) {
-        if (event.kind != SlotKind::kSuspension || event.time_ns > t) continue;
-        if (event.time_ns < last_ns) continue;
-        ends = event.payload != 0 || (event.time_ns == last_ns && ends);
-        last_ns = event.time_ns;
-      }
-    }
-    return last_ns != INT64_MIN && !ends;
-  }
-
   // SPEC section 2's columns.
   static std::string ColumnOf(const std::string& layer, const std::string& gpu, bool for_known) {
     const bool waits = layer == "wait" || layer == "cuda_sync";
@@ -349,8 +332,7 @@ class Oracle {
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       if (i == threads_.reporting() || !threads_.Speaks(i)) continue;
       const NaiveThread lane = threads_.StateOf(i, t);
-      const std::string own = lane.operation.empty() ? kNone : lane.operation;
-      const std::string operation = Suspended(t) ? kSuspended : own;
+      const std::string operation = lane.operation.empty() ? kNone : lane.operation;
       ++result->lanes[Tid(i)][Phase(t) + "|" + operation + "|" + lane.layer + "|" + Gpu(t)];
       std::set<std::string> open(lane.open_operations.begin(), lane.open_operations.end());
       if (operation != kNone) open.insert(operation);
@@ -386,10 +368,8 @@ class Oracle {
         entry.from = adopts ? reporting.layer : p_.python ? "python" : "native";
       }
       if (DepthOf(entry.to) <= DepthOf(entry.from)) continue;
-      const bool suspended = Suspended(entry.time_ns);
-      const std::string operation = suspended ? kSuspended : entry.operation;
-      ++result->transitions[operation + "|" + entry.from + "->" + entry.to];
-      result->adopted += adopts && operation != kNone && !suspended;
+      ++result->transitions[entry.operation + "|" + entry.from + "->" + entry.to];
+      result->adopted += adopts && entry.operation != kNone;
     }
   }
 
@@ -405,7 +385,7 @@ class Oracle {
 
   void Instant(int64_t t, NaiveBreakdown* result) const {
     const NaiveThread reporting = threads_.StateOf(threads_.reporting(), t);
-    const std::string operation = Suspended(t) ? kSuspended : WorksFor(reporting, t);
+    const std::string operation = WorksFor(reporting, t);
     std::string layer = reporting.layer;
     std::string cause = reporting.cause;
     if (cause == "waiting" && ForSimulation(reporting.awaited)) cause = "simulation";

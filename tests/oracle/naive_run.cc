@@ -14,7 +14,6 @@ namespace gpubound::oracle {
 namespace {
 
 const std::string kNone = "(no operation)";
-const std::string kSuspended = "(suspended)";
 
 std::vector<std::string> Words(const std::string& text) {
   std::istringstream stream(text);
@@ -172,7 +171,7 @@ class Oracle {
       if (!WaitsFor(waiter, p, t)) continue;
       const std::string operation = OperationAt(waiter, t);
       const int64_t since = WaitingSince(waiter, t);
-      if (operation == kNone || operation == kSuspended || since <= latest) continue;
+      if (operation == kNone || since <= latest) continue;
       latest = since;
       under = operation;
     }

@@ -60,8 +60,6 @@ class Maker {
 
   void MakeNames() {
     p_.labels.resize(1);
-    suspends_ = !kind_.bare && Chance(3);
-    if (suspends_) p_.in_run_calibration = "measuring";
     // One trace in four has no operation, so that its annotations serve.
     if (!kind_.bare && !Chance(4)) {
       for (const char* name : {"a", "b", "simulation", "save_checkpoint"}) {
@@ -188,10 +186,7 @@ class Maker {
     ThreadEvent event;
     event.time_ns = time;
     const int64_t what = Pick(11);
-    if (suspends_ && Chance(12)) {
-      event.kind = SlotKind::kSuspension;
-      event.payload = static_cast<uint64_t>(Pick(2));
-    } else if (what == 0) {
+    if (what == 0) {
       event.kind = SlotKind::kPhase;
       event.label = Any(phases_);
     } else if (what == 1) {
@@ -331,7 +326,6 @@ class Maker {
   uint64_t last_range_ = 0;
   uint64_t last_step_ = 0;
   uint64_t last_token_ = 0;
-  bool suspends_ = false;  // iterations run without scopes being recorded, here and there
   uint32_t last_correlation_ = 0;
 };
 

@@ -69,8 +69,6 @@ const char* NameOf(SlotKind kind) {
       return "adopt";
     case SlotKind::kHandOver:
       return "hand over";
-    case SlotKind::kSuspension:
-      return "suspension";
     default:
       return "event";
   }

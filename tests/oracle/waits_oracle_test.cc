@@ -69,7 +69,7 @@ Figures CountedNaively(const gpubound::Run& run) {
     Add(name + "meanwhile", process.meanwhile, &all);
     for (const auto& [key, ns] : process.breakdown.columns) {
       const std::string operation = key.substr(0, key.find('|'));
-      const bool any = operation != kNoOperation && operation != kSuspended;
+      const bool any = operation != kNoOperation;
       if (process.inherits && any && ns != 0) all[name + "inherited " + operation] = 1;
     }
     Add(name, {{"busy", process.breakdown.busy}}, &all);

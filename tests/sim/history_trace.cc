@@ -144,14 +144,6 @@ class TraceBuilder {
       trace_.threads[index_[step.thread]].events.push_back(
           {kSpanBeginNs + step.time_ns, step.number, LabelId{}, SlotKind::kStep});
     }
-    for (const SuspensionFact& suspension : history_.suspensions) {
-      if (!is_mine_[suspension.thread]) continue;
-      trace_.in_run_calibration = "measuring";
-      trace_.Count(LedgerCounter::iterations_suspended) += suspension.payload == 0 ? 1 : 0;
-      trace_.threads[index_[suspension.thread]].events.push_back({kSpanBeginNs + suspension.time_ns,
-                                                                  suspension.payload, LabelId{},
-                                                                  SlotKind::kSuspension});
-    }
     for (const WakeFact& wake : history_.wakes) {
       if (!is_mine_[wake.thread]) continue;
       const uint64_t what =

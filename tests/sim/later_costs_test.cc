@@ -87,7 +87,6 @@ class Recorded {
     }
     const VirtualProgram half = FirstOf(program, iterations / 2);
     run_ = RunOf(Execute(half, nullptr));
-    for (ProcessTrace& process : run_.processes) process.in_run_calibration = "waiting";
     ProcessTrace& process = run_.processes.front();
     process.later_iterations = LaterOf(program, iterations / 2, process.span_end_ns);
     truth_ = *BuildReport(RunOf(Execute(Uninstrumented(half), nullptr)));

@@ -86,7 +86,7 @@ bool Facts::HasBegun(uint32_t thread, TimeNs at) const {
                        return call.thread == thread && call.begin_ns <= at;
                      }) ||
          has_any(history_.pauses) || has_any(history_.phases) || has_any(history_.steps) ||
-         has_any(history_.suspensions) || has_any(history_.wakes);
+         has_any(history_.wakes);
 }
 
 bool Facts::IsSync(const ApiFact& call, TimeNs at) const {

@@ -28,8 +28,6 @@ class Machine {
       history_.tids.push_back(thread.tid);
       history_.processes.push_back(thread.process);
       history_.ends.push_back(thread.start_ns);
-      loops_.resize(std::max(loops_.size(), size_t{thread.process} + 1),
-                    Loop{SuspensionPlan(program.cost.suspends, program.cost.seed)});
     }
     history_.python = program.python;
     history_.limits = program.limits;
@@ -60,7 +58,6 @@ class Machine {
 
  private:
   using Thread = ThreadState;
-  static constexpr size_t kUnrecorded = SIZE_MAX;  // in Thread::open
 
   // The thread that acts next; ties go to the first one. threads_.size() when none can.
   size_t NextThread() const {
@@ -147,35 +144,8 @@ class Machine {
     if (thread.stage == Stage::kReturn) Return(t);
   }
 
-  // An iteration ends: it may have run suspended, and so may the next.
-  void SuspendOrGoOn(uint32_t t) {
-    Loop& loop = LoopOf(t);
-    if (loop.suspended) history_.suspensions.push_back({t, now_, 1 + loop.opened});
-    loop.suspended = loop.plan.OnStep(now_);
-    loop.opened = 0;
-    if (loop.suspended) history_.suspensions.push_back({t, now_, 0});
-  }
-  Loop& LoopOf(uint32_t t) { return loops_[program_.threads[t].process]; }
-
-  // True where the scope goes unrecorded.
-  bool TakeUnrecorded(uint32_t t, const Statement& statement) {
-    Thread& thread = threads_[t];
-    if (statement.action == Action::kOpen && LoopOf(t).suspended) {
-      thread.open[statement.slot] = kUnrecorded;
-      ++LoopOf(t).opened;
-    } else if (statement.action == Action::kClose &&
-               thread.open.at(statement.slot) == kUnrecorded) {
-      thread.open.erase(statement.slot);
-    } else {
-      return false;
-    }
-    thread.wake_ns = now_ + statement.cost_ns;
-    return true;
-  }
-
   void TakeHostAction(uint32_t t, const Statement& statement) {
     Thread& thread = threads_[t];
-    if (TakeUnrecorded(t, statement)) return;
     switch (statement.action) {
       case Action::kCompute:
         thread.wake_ns = now_ + statement.cost_ns;
@@ -203,7 +173,6 @@ class Machine {
       case Action::kStep:
         history_.steps.push_back({t, now_, statement.slot});
         sink_->OnStep(t, statement.slot, now_);
-        SuspendOrGoOn(t);
         break;
       case Action::kStartRange:
         StartRange(t, statement);
@@ -378,7 +347,6 @@ class Machine {
   CostDraw costs_;
   History history_;
   std::vector<Thread> threads_;
-  std::vector<Loop> loops_;  // by process
   Waits waits_;
   std::map<uint32_t, size_t> ranges_;  // open: handle -> index in history_.scopes
   uint64_t last_range_ = 0;

@@ -88,9 +88,6 @@ struct ProfilerCost {
   TimeNs cold_after_ns = 3'000;
   double deviation = 0;  // standard deviation of an occurrence, over the mean
   uint64_t seed = 1;     // of what each occurrence costs
-  // Iterations that the recorder's own plan (suspension_plan.h) chooses run without scopes being
-  // recorded: they cost nothing then, and are no fact.
-  bool suspends = false;
 };
 
 // The source is deaf: records of work that begins meanwhile never come; with |calls| neither do
@@ -165,13 +162,6 @@ struct StepFact {
   uint64_t number;
 };
 
-// As SlotKind::kSuspension has it.
-struct SuspensionFact {
-  uint32_t thread;
-  TimeNs time_ns;
-  uint64_t payload;
-};
-
 // A thread lets those go on that await a semaphore, or one of them does; or a time is set or comes.
 struct WakeFact {
   uint32_t thread;
@@ -207,7 +197,6 @@ struct History {
   std::vector<PauseFact> pauses;
   std::vector<PhaseFact> phases;
   std::vector<StepFact> steps;
-  std::vector<SuspensionFact> suspensions;
   std::vector<WakeFact> wakes;
 };
 

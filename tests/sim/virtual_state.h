@@ -9,7 +9,6 @@
 #include <map>
 #include <vector>
 
-#include "libprofiler/suspension_plan.h"
 #include "tests/sim/sim_device.h"
 #include "tests/sim/virtual_program.h"
 
@@ -54,13 +53,6 @@ struct Waits {
     thread->awaited = true;
     return true;
   }
-};
-
-// What the profiler does in one process.
-struct Loop {
-  SuspensionPlan plan;
-  bool suspended = false;
-  uint64_t opened = 0;  // since then
 };
 
 }  // namespace gpubound::sim

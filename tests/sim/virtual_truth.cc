@@ -28,7 +28,6 @@ std::vector<TimeNs> Instants(const History& history) {
   for (const PhaseFact& phase : history.phases) instants.insert(phase.time_ns);
   // With one of these a thread may begin.
   for (const StepFact& step : history.steps) instants.insert(step.time_ns);
-  for (const SuspensionFact& suspension : history.suspensions) instants.insert(suspension.time_ns);
   for (const WakeFact& wake : history.wakes) instants.insert(wake.time_ns);
   instants.erase(instants.upper_bound(history.span_ns), instants.end());
   return {instants.begin(), instants.end()};

@@ -56,13 +56,6 @@ TEST_F(RunArgumentsTest, MeasuringAfterwardsCanBeLeftOut) {
   EXPECT_THAT(arguments_.command, ElementsAre("python", "--no-calibrate"));
 }
 
-TEST_F(RunArgumentsTest, EveryIterationCanBeRecorded) {
-  Parse({"--no-in-run-calibration", "--", "python", "--no-in-run-calibration"});
-  EXPECT_FALSE(over_);
-  EXPECT_TRUE(arguments_.no_in_run_calibration);
-  EXPECT_THAT(arguments_.command, ElementsAre("python", "--no-in-run-calibration"));
-}
-
 TEST_F(RunArgumentsTest, ADurationIsInSecondsUnlessItSaysOtherwise) {
   Parse({"--", "x"});
   EXPECT_FALSE(arguments_.duration_ns);

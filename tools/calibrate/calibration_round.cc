@@ -102,10 +102,7 @@ class Round {
     if (!options_.cuda_runtime.empty()) command.push_back(options_.cuda_runtime);
     commands_[program] = std::move(command);
     std::vector<Assignment> recorded = Recorded(run_directory_);
-    if (program == CalibrationProgram::kNative) {
-      recorded.push_back({"GPUBOUND_STEPS", ":1"});
-      recorded.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "1"});  // which tells of the end
-    }
+    if (program == CalibrationProgram::kNative) recorded.push_back({"GPUBOUND_STEPS", ":1"});
     auto on = StartPeer(program, recorded);
     if (!on.ok()) return on.error();
     auto off = StartPeer(program, Unrecorded());

@@ -178,9 +178,6 @@ std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
     const uint64_t bytes = SegmentBytesFor(*arguments.retention->max_bytes);
     assignments.push_back({"GPUBOUND_SEGMENT_BYTES", std::to_string(bytes)});
   }
-  if (arguments.no_in_run_calibration) {
-    assignments.push_back({"GPUBOUND_IN_RUN_CALIBRATION", "0"});
-  }
   for (Assignment& assignment : PackageAssignments(package_folder, EnvironmentVariable)) {
     assignments.push_back(std::move(assignment));
   }

@@ -102,10 +102,6 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
   parser.AddFlag("--no-calibrate", &arguments->no_calibrate,
                  "Do not measure afterwards what the profiler costs on this machine, where "
                  "that is not known yet");
-  parser.AddFlag("--no-in-run-calibration", &arguments->no_in_run_calibration,
-                 "Record every iteration, instead of letting one in a hundred, between two "
-                 "calls of step(), tell what recording the others costs; nor do those behind "
-                 "--steps tell it then");
 
   const auto split = std::find(words.begin(), words.end(), "--");
   if (const auto over = parser.Parse({words.begin(), split}, kExitLauncherFailed)) return over;

@@ -24,7 +24,6 @@ struct RunArguments {
   std::optional<Retention> retention;
   bool quiet = false;
   bool no_calibrate = false;
-  bool no_in_run_calibration = false;
   Arguments command;  // never empty
 };
 

@@ -134,34 +134,11 @@ void JudgeOne(const Requirement& requirement, const Figure& figure, const Figure
   }
 }
 
-// Of an operation.
-bool CountsOpenings(const FigureName& figure) {
-  const bool other = !figure.quoted && (figure.group == "iteration" || figure.group == "ledger");
-  return figure.field == "count" && !figure.group.empty() && !other;
-}
-
 void NameMissing(const NameProblem& missing, const char* where, CheckResult* result) {
   result->outcome = Outcome::kFails;
   result->why = missing.what + where;
   result->word = missing.word;
   result->known = missing.known;
-}
-
-// Scopes of these iterations were not recorded, so neither was that they opened.
-uint64_t SuspendedIterations(const Report& report) {
-  for (const ReportLedgerEntry& entry : report.ledger) {
-    if (entry.counter == "iterations_suspended") return entry.value;
-  }
-  return 0;
-}
-
-void ExplainCount(const Report& report, CheckResult* result) {
-  const uint64_t suspended = SuspendedIterations(report);
-  if (result->outcome != Outcome::kFails || !result->why.empty() || suspended == 0) return;
-  result->why = std::to_string(suspended) +
-                (suspended == 1 ? " iteration was" : " iterations were") +
-                " suspended, and what opened there is not counted: "
-                "gpubound run --no-in-run-calibration records all";
 }
 
 // Of such a run every figure is a zero that nobody measured.
@@ -215,7 +192,6 @@ CheckResult Judge(const Requirement& requirement, const Report& report, const Re
     CheckResult one;
     one.requirement = requirement.text;
     JudgeOne(requirement, figure, against, &one);
-    if (CountsOpenings(requirement.figure)) ExplainCount(report, &one);
     if (first || Badness(one.outcome) > Badness(result.outcome)) result = std::move(one);
     first = false;
   }

@@ -188,13 +188,10 @@ void AddProcesses(const Report& report, MetricsText* metrics) {
           metrics->Add(With(labels, {{"kind", kind}}), Seconds(ns));
         }
       });
-  AddOperations(
-      report, metrics, "operation_count",
-      "Times an operation was seen to open: not in suspended iterations, whose number the "
-      "ledger has as iterations_suspended.",
-      [metrics](const Labels& labels, const ReportOperation& row) {
-        if (!row.other_threads_only) metrics->Add(labels, static_cast<double>(row.count));
-      });
+  AddOperations(report, metrics, "operation_count", "Times an operation was seen to open.",
+                [metrics](const Labels& labels, const ReportOperation& row) {
+                  if (!row.other_threads_only) metrics->Add(labels, static_cast<double>(row.count));
+                });
 }
 
 void AddDevices(const Report& report, MetricsText* metrics) {

@@ -62,8 +62,6 @@ const char* EventName(const ThreadEvent& event) {
       return "pause";
     case SlotKind::kResume:
       return "resume";
-    case SlotKind::kSuspension:
-      return "suspension";
     case SlotKind::kUnbalanced:
       return "unbalanced";
   }

@@ -10,7 +10,7 @@
 namespace gpubound {
 namespace {
 
-constexpr char kHowToCheckCalls[] = "gpubound run --steps A:B would, with as many behind them";
+constexpr char kHowToCheck[] = "gpubound run --steps A:B would, with as many behind them";
 
 std::string InPercent(double factor, double standard_error) {
   return FormatShare(factor) + " (+/- " + FormatShare(kNormal975 * standard_error) + ")";
@@ -44,10 +44,10 @@ std::string UncheckedText(const InRunCheck& of, const CheckWords& words) {
   std::string text;
   for (const UncheckedCost& cost : of.unchecked) {
     text += (text.empty() ? "" : ", ") + cost.what;
-    const bool could_be = cost.what == kCudaCalls && words.has_iterations &&
+    const bool could_be = &cost == &of.unchecked.back() && words.has_iterations &&
                           of.later.iterations == 0 && of.later.why_none.empty();
     std::string remark = words.reasons ? cost.why : "";
-    if (could_be) remark += (remark.empty() ? "" : "; ") + std::string(kHowToCheckCalls);
+    if (could_be) remark += (remark.empty() ? "" : "; ") + std::string(kHowToCheck);
     if (!remark.empty()) text += " (" + remark + ")";
   }
   return text.empty() ? "" : "Not checked in this run: the cost of " + text + ".";
@@ -60,11 +60,6 @@ std::string CheckText(const InRunCheck& of, const CheckWords& words) {
   const auto say = [&text](const std::string& sentence) {
     text += (text.empty() || sentence.empty() ? "" : " ") + sentence;
   };
-  if (of.used) {
-    say("Scopes cost " + InPercent(of.factor, of.standard_error) +
-        " of their calibration in this run, by " + std::to_string(of.iterations) +
-        " iterations without recording.");
-  }
   if (of.entries.calls != 0) {
     say("CUDA calls cost " + FormatShare(of.entries.factor) +
         " of their calibration in this run, by how long CUPTI took to enter " +

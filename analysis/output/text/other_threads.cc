@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostNamed = 6;
 
-bool IsOperation(const std::string& name) { return name != kNoOperation && name != kSuspended; }
+bool IsOperation(const std::string& name) { return name != kNoOperation; }
 
 // GPU time of what |operation| launched, where its row is not in the table.
 int64_t CausedBeside(const ReportProcess& process, const std::string& operation) {

@@ -84,8 +84,8 @@ struct gpubound_api {
   void (*ledger)(const char* counter, uint64_t amount, const char* note, size_t note_length);
 
   /* Labels of the calling thread's open scopes, outermost first, into `labels`, at most
-   * `capacity`; returns how many are open. open_scopes(NULL, 0) only counts them. Lets a scheduler
-   * of coroutines close what a suspended one left open, and open it again. */
+   * `capacity`; returns how many are open, none once `ended`. open_scopes(NULL, 0) only counts
+   * them. Lets a scheduler of coroutines close what a suspended one left open, and open it again. */
   uint32_t (*open_scopes)(uint32_t* labels, uint32_t capacity);
 
   /* 1 once the recording has ended while the program goes on, as `gpubound run --steps A:B` has it;

@@ -7,7 +7,7 @@ from gpubound import _api
 
 # What the wall time of an operation is made of.
 COLUMNS = ("cpu_only", "cpu_gpu", "gpu_only", "waiting", "idle", "unknown")
-_NO_OPERATIONS = ("(no operation)", "(suspended)")
+_NO_OPERATION = "(no operation)"
 
 
 def summary(*, timeout_s: float = 60.0) -> Dict[str, float]:
@@ -89,7 +89,7 @@ def flatten(report: Dict[str, Any], host: str, pid: int) -> Dict[str, float]:
         figures[f"gpubound/{row['operation']}/count"] = row["count"]
     for lane in process["lanes"]:
         for row in lane["operations"]:
-            if row["operation"] not in _NO_OPERATIONS:
+            if row["operation"] != _NO_OPERATION:
                 name = f"gpubound/{row['operation']}/other_threads_wall_s"
                 figures[name] = figures.get(name, 0.0) + row["wall_ns"] / 1e9
     return figures

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "analysis/calibration/calibration_file.h"
 #include "analysis/correction/in_run_costs.h"
 #include "analysis/correction/lost_costs.h"
@@ -175,7 +177,6 @@ TEST(LostCostsTest, AreThoseOfTheDearestEventAndOfNoCallWhereNoneWasMade) {
 TEST(InRunCosts, WithoutACallTheCostOfCallsIsNothingToCheck) {
   gpubound::Run run;
   ProcessTrace& process = run.processes.emplace_back();
-  process.in_run_calibration = "off";
   process.labels = {{},
                     {LabelKind::kOperation, Layer::kUnset, "", "train"},
                     {LabelKind::kApi, Layer::kUnset, "", "(other names)"}};
@@ -186,6 +187,29 @@ TEST(InRunCosts, WithoutACallTheCostOfCallsIsNothingToCheck) {
   EXPECT_THAT(unchecked(), Not(HasSubstr("CUDA calls")));
   process.labels.push_back({LabelKind::kApi, Layer::kUnset, "", "cudaLaunchKernel"});
   EXPECT_THAT(unchecked(), HasSubstr("CUDA calls"));
+}
+
+TEST(InRunCosts, WhatTheRunDoesNotTellIsAsUncertainAsACalibrationOfOtherPrograms) {
+  gpubound::Run run;
+  run.processes.resize(1);
+  CostModel costs;
+  costs.Of(CostKind::kNativeScope) = {10, 9, 4, 0.5, 80};
+  const Result<InRunCosts> checked = CheckCosts(run, costs, {});
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_DOUBLE_EQ(checked->costs[0].Of(CostKind::kNativeScope).standard_error_ns,
+                   std::hypot(0.5, kTransferError * 19));
+  ASSERT_THAT(checked->checks[0].unchecked, SizeIs(1));
+  EXPECT_EQ(checked->checks[0].unchecked[0].what, "scopes");
+  EXPECT_EQ(checked->checks[0].unchecked[0].why, "calibration measured it in other programs");
+}
+
+TEST(InRunCosts, ARecordingThatEndedEarlyWithTooFewIterationsAfterItSaysSo) {
+  gpubound::Run run;
+  run.processes.emplace_back().span_end = SpanEnd::kAsked;
+  const Result<InRunCosts> checked = CheckCosts(run, {}, {});
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_THAT(checked->checks[0].unchecked[0].why,
+              HasSubstr("0 iterations are known after the recording"));
 }
 
 TEST(ReplayCostsTest, CallsBehindOtherWorkCostWhatTheyDoThereAndNoLess) {

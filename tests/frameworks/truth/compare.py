@@ -184,8 +184,7 @@ def compare(program, command, folder, counts, clocks_alone):
     script, library = copy_of(program, folder)
     checkout = [os.environ[program.checkout]] if program.checkout else []
     imports = [library, programs.HERE, *checkout]
-    recorded = [command, "run", "-q", "--no-in-run-calibration", "-o", "copy.gpubound", "--", sys.executable,
-                "-W", "ignore"]
+    recorded = [command, "run", "-q", "-o", "copy.gpubound", "--", sys.executable, "-W", "ignore"]
     run([*recorded, script, *program.arguments], folder, imports, "copy.log")
     report = report_of(command, folder / "copy.gpubound")
     clocks = clocks_in(folder)

@@ -305,17 +305,6 @@ TEST_F(CheckTest, ACounterThatSomeProcessDidNotCountIsNotKnown) {
   EXPECT_EQ(Of("ledger.api_calls_suppressed<=1000000"), Outcome::kUndecided);
 }
 
-TEST_F(CheckTest, ACountThatFailsBesideSuspendedIterationsSaysWhatItLacks) {
-  const std::string wrong = "simulation.count == 4711";
-  EXPECT_THAT(Check(wrong).why, testing::IsEmpty());
-  report_.ledger.push_back({"iterations_suspended", 3, Severity::kInfo, ""});
-  EXPECT_EQ(Check(wrong).outcome, Outcome::kFails);
-  EXPECT_THAT(Check(wrong).why, HasSubstr("3 iterations were suspended"));
-  EXPECT_THAT(Check("simulation.count >= 0").why, testing::IsEmpty());
-  EXPECT_THAT(Check("iteration.count == 4711").why, Not(HasSubstr("suspended")));
-  EXPECT_THAT(Check("simulation.wall < 1 ns").why, testing::IsEmpty());
-}
-
 TEST_F(CheckTest, APointerReachesAnyNumberOfTheJson) {
   EXPECT_EQ(Of("/processes/0/operations/0/count==12"), Outcome::kHolds);
   EXPECT_EQ(Of("/run/wall_ns<=1s"), Outcome::kHolds);
