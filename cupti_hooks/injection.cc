@@ -36,10 +36,6 @@ std::unique_ptr<DeviceSource> CreateCuptiSource() {
             EnvValue("GPUBOUND_GRAPHS"));
   }
   options.levels.count_queries = EnvSwitch("GPUBOUND_COUNT_QUERIES");
-  if (!ParseApiLevel(EnvValue("GPUBOUND_API"), &options.levels.api)) {
-    LogOnce("GPUBOUND_API is '%s', expected callbacks, mixed or records; using mixed",
-            EnvValue("GPUBOUND_API"));
-  }
   return std::make_unique<CuptiSource>(std::move(options));
 }
 

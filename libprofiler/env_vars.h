@@ -35,7 +35,6 @@ namespace gpubound {
   X(GPUBOUND_SAMPLE_MS, "1000", "How often NVML, CPU time and memory are sampled in a process that uses CUDA, in ms (100 to 60000); 0: never.") \
   X(GPUBOUND_COUNTERS, "", "occupancy: sample hardware counters of the devices in use (multiprocessors active, warps active, memory throughput); needs CUDA 12.6 and, mostly, administrator rights.") \
   X(GPUBOUND_GRAPHS, "node", "How CUDA graphs are recorded. node: each kernel, exact; graph: each launch as a whole, cheapest, GPU busy an upper bound; auto: as graph, with the names of the kernels and where they were captured.") \
-  X(GPUBOUND_API, "mixed", "How CUDA calls, waits and events are learnt. mixed: calls of the runtime by CUPTI's records, all else from inside its callbacks; callbacks: all from inside callbacks; records: all by records, which makes a launch twice as dear and counts all queries that are not recorded.") \
   X(GPUBOUND_COUNT_QUERIES, "0", "1: count calls of functions that are not recorded, by a callback for each, which makes programs that query a lot (PyTorch: some 15 a launch) slower by a quarter and more.") \
   X(GPUBOUND_QUIET_APIS, "", "CUDA API functions to count instead of recording, separated by commas, beside the built-in list of queries; -NAME records one of that list.")
 // clang-format on

@@ -12,7 +12,6 @@
 
 #include "cupti_hooks/cupti/overhead_kinds.h"
 #include "cupti_hooks/cupti/record_layouts.h"
-#include "proto/sync_types.h"
 
 namespace gpubound {
 namespace {
@@ -75,9 +74,7 @@ ConvertCounts ActivityConverter::TakeCounts() {
 void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
   switch (NumberAt(record, 0)) {
     case CUPTI_ACTIVITY_KIND_RUNTIME:
-      return ConvertApi(record, CUPTI_CB_DOMAIN_RUNTIME_API);
-    case CUPTI_ACTIVITY_KIND_DRIVER:
-      return ConvertApi(record, CUPTI_CB_DOMAIN_DRIVER_API);
+      return ConvertRuntimeCall(record);
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return ConvertKernel(record);
@@ -89,10 +86,6 @@ void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
       return ConvertMemset(record);
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       return ConvertGraph(record);
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-      return ConvertSynchronization(record);
-    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
-      return ConvertEvent(record);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return ConvertOverhead(record);
     case CUPTI_ACTIVITY_KIND_DEVICE:
@@ -104,14 +97,19 @@ void ActivityConverter::ConvertRecord(const CUpti_Activity* record) {
     case CUPTI_ACTIVITY_KIND_STREAM:
     case CUPTI_ACTIVITY_KIND_DEVICE_ATTRIBUTE:
       return;  // come along with others; say nothing that is recorded
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+      return;  // asked for by another tool; callbacks have told the same
     default:
       ++counts_.unknown_kinds;
   }
 }
 
-void ActivityConverter::ConvertApi(const CUpti_Activity* record, CUpti_CallbackDomain domain) {
+void ActivityConverter::ConvertRuntimeCall(const CUpti_Activity* record) {
+  constexpr auto kDomain = CUPTI_CB_DOMAIN_RUNTIME_API;
   const auto& from = As<CUpti_ActivityAPI>(record);
-  if (functions_.IsQuiet(domain, from.cbid)) {
+  if (functions_.IsQuiet(kDomain, from.cbid)) {
     ++counts_.skipped;
     return;
   }
@@ -120,7 +118,7 @@ void ActivityConverter::ConvertApi(const CUpti_Activity* record, CUpti_CallbackD
   to.end_ns = std::max(from.start, from.end);
   to.correlation = from.correlationId;
   to.tid = from.threadId;
-  to.label = functions_.LabelOf(domain, from.cbid);
+  to.label = functions_.LabelOf(kDomain, from.cbid);
   to.result = static_cast<int32_t>(from.returnValue);
   if (from.start == 0) {  // a call that CUPTI could not time says nothing
     ++counts_.untimed_calls;
@@ -130,10 +128,6 @@ void ActivityConverter::ConvertApi(const CUpti_Activity* record, CUpti_CallbackD
   if (from.threadId > kMostThreadId) ++counts_.foreign_threads;
   sink_->Append(to);
   ++counts_.records;
-  SyncRecord recorded;
-  if (EventRecords::IsEventRecord(domain, from.cbid) && events_.OnCall(to, &recorded)) {
-    sink_->Append(recorded);
-  }
 }
 
 template <typename Record>
@@ -250,36 +244,6 @@ void ActivityConverter::ConvertGraph(const CUpti_Activity* record) {
   to.correlation = from.correlationId;
   to.graph = from.graphId;
   Append(to);
-}
-
-void ActivityConverter::ConvertSynchronization(const CUpti_Activity* record) {
-  const auto& from = As<CUpti_ActivitySynchronization>(record);
-  if (from.start == 0) return;  // only explains an API call, which has a record of its own
-  SyncRecord to{};
-  to.start_ns = from.start;
-  to.end_ns = std::max(from.start, from.end);
-  to.event = from.cudaEventId == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? 0 : from.cudaEventId;
-  to.correlation = from.correlationId;
-  to.type = NumberAt(record, offsetof(CUpti_ActivitySynchronization, type));
-  to.context = from.contextId;
-  to.stream = from.streamId;
-  if (from.end < from.start) ++counts_.inverted;
-  sink_->Append(to);
-  ++counts_.records;
-}
-
-void ActivityConverter::ConvertEvent(const CUpti_Activity* record) {
-  const auto& from = As<CUpti_ActivityCudaEvent>(record);
-  SyncRecord event{};
-  event.event = from.eventId;
-  event.correlation = from.correlationId;
-  event.type = kSyncEventRecorded;
-  event.context = from.contextId;
-  event.stream = from.streamId;
-  SyncRecord recorded;
-  if (!events_.OnEvent(event, &recorded)) return;
-  sink_->Append(recorded);
-  ++counts_.records;
 }
 
 void ActivityConverter::ConvertOverhead(const CUpti_Activity* record) {

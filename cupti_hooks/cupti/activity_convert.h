@@ -19,7 +19,6 @@
 #include "cupti_hooks/cupti/api_functions.h"
 #include "cupti_hooks/cupti/callback_state.h"
 #include "cupti_hooks/cupti/cupti_api.h"
-#include "cupti_hooks/cupti/event_records.h"
 #include "cupti_hooks/cupti/timed_calls.h"
 #include "cupti_hooks/cupti/untimed_work.h"
 #include "cupti_hooks/cupti/work_cache.h"
@@ -62,7 +61,7 @@ class ActivityConverter {
 
  private:
   void ConvertRecord(const CUpti_Activity* record);
-  void ConvertApi(const CUpti_Activity* record, CUpti_CallbackDomain domain);
+  void ConvertRuntimeCall(const CUpti_Activity* record);
   void ConvertKernel(const CUpti_Activity* record);
   template <typename Record>
   bool AppendBytes(const Record& from, WorkId work);
@@ -70,8 +69,6 @@ class ActivityConverter {
   void ConvertPeerCopy(const CUpti_Activity* record);
   void ConvertMemset(const CUpti_Activity* record);
   void ConvertGraph(const CUpti_Activity* record);
-  void ConvertSynchronization(const CUpti_Activity* record);
-  void ConvertEvent(const CUpti_Activity* record);
   void ConvertOverhead(const CUpti_Activity* record);
   void ConvertContext(const CUpti_Activity* record);
   void ConvertGreenContext(const CUpti_Activity* record);
@@ -89,7 +86,6 @@ class ActivityConverter {
   CallbackState* const state_;
   ApiFunctions functions_;  // a copy, which keeps labels
   WorkCache works_;
-  EventRecords events_;
   UntimedWork untimed_;
   std::unordered_set<uint32_t> graphs_;  // that records spoke of
   LabelId overheads_[16] = {};           // by kind, in the order of kOverheadNames

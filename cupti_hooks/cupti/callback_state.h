@@ -6,7 +6,6 @@
 #define GPUBOUND_CUPTI_HOOKS_CUPTI_CALLBACK_STATE_H_
 
 #include <atomic>
-#include <memory>
 
 #include "cupti_hooks/cupti/api_functions.h"
 #include "cupti_hooks/cupti/call_counter.h"
@@ -19,24 +18,20 @@
 namespace gpubound {
 
 struct CallbackState {
-  // |host| outlives the state.
-  CallbackState(const CuptiApi& used_api, DeviceHost* host, const QuietApis& quiet)
-      : api(used_api), functions(api, host, quiet), graphs(api, host) {}
-  // Before there are callbacks. |worker| outlives the state.
-  void TimeCalls(TimedCalls::Recorded recorded, WakeSignal* worker) {
-    timed_calls = std::make_unique<TimedCalls>(api, functions, recorded, worker);
-    entry_times = std::make_unique<EntryTimes>();
-  }
+  // |host| and |worker|, which is woken when calls pile up, outlive the state.
+  CallbackState(const CuptiApi& used_api, DeviceHost* host, const QuietApis& quiet,
+                WakeSignal* worker)
+      : api(used_api),
+        functions(api, host, quiet),
+        graphs(api, host),
+        timed_calls(api, functions, worker) {}
   CallbackState(const CallbackState&) = delete;
   CallbackState& operator=(const CallbackState&) = delete;
 
   // The recording ends, or CUPTI is not to be called any more. Any thread.
-  void StopTimingCalls() noexcept {
-    if (timed_calls != nullptr) timed_calls->Close();
-  }
+  void StopTimingCalls() noexcept { timed_calls.Close(); }
 
-  // Begin and end of a call whose callback is on: one that launches a kernel or a graph, or
-  // makes a node of one, a quiet one, or, where calls are timed, any other.
+  // Begin and end of a call whose callback is on.
   void OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
               const CUpti_CallbackData& call) noexcept {
     TimeEntry(domain, id, call.callbackSite);
@@ -55,19 +50,18 @@ struct CallbackState {
     } else if (const NodeFunction* function = functions.NodeFunctionOf(domain, id)) {
       if (names_graph_nodes.load(std::memory_order_relaxed)) graphs.OnNodeCall(*function, call);
     }
-    if (timed_calls != nullptr) timed_calls->OnCall(domain, id, call);
+    timed_calls.OnCall(domain, id, call);
   }
 
   // First of all, and of a call that is called back for at its begin.
   void TimeEntry(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                  CUpti_ApiCallbackSite site) noexcept {
-    if (entry_times == nullptr) return;
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-      if (site == CUPTI_API_ENTER) entry_times->OnDriverBegin();
+      if (site == CUPTI_API_ENTER) entry_times.OnDriverBegin();
     } else if (site == CUPTI_API_ENTER) {
-      entry_times->OnRuntimeBegin(id);
+      entry_times.OnRuntimeBegin(id);
     } else {
-      entry_times->OnRuntimeEnd();
+      entry_times.OnRuntimeEnd();
     }
   }
 
@@ -92,8 +86,8 @@ struct CallbackState {
   CallCounter suppressed_calls;
   // Quiet functions of the runtime have records, which are counted.
   std::atomic<bool> has_runtime_queries{false};
-  std::unique_ptr<TimedCalls> timed_calls;          // null: records tell of all calls
-  std::unique_ptr<EntryTimes> entry_times;          // likewise
+  TimedCalls timed_calls;
+  EntryTimes entry_times;
   std::atomic<bool> watches_graph_launches{false};  // graphs are recorded as a whole
   std::atomic<bool> names_graph_nodes{false};       // ... and their nodes are to have names
   // That of an earlier source of this process. Only here to be reachable: what lives until the end

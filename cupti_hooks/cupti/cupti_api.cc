@@ -38,8 +38,6 @@ bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why) {
   GPUBOUND_CUPTI_OPTIONAL(GPUBOUND_X)
   GPUBOUND_X(cuptiGetGraphExecId)
   GPUBOUND_X(cuptiActivityEnableRuntimeApi)
-  GPUBOUND_X(cuptiActivityEnableDriverApi)
-  GPUBOUND_X(cuptiActivityEnableAllSyncRecords)
   GPUBOUND_X(cuptiSubscribe_v2)
 #undef GPUBOUND_X
 #define GPUBOUND_X(name) Resolve(library, #name, &api->per_subscriber.name);
@@ -52,7 +50,6 @@ bool ResolveCuptiApi(void* library, CuptiApi* api, std::string* why) {
   GPUBOUND_X(cuptiActivityGetNumDroppedRecords_v2)
   GPUBOUND_X(cuptiGetTimestamp_v2)
   GPUBOUND_X(cuptiActivityEnableRuntimeApi_v2)
-  GPUBOUND_X(cuptiActivityEnableDriverApi_v2)
 #undef GPUBOUND_X
   api->simulated_device = dlsym(library, "gpubound_simulated_device") != nullptr;
 

@@ -81,11 +81,9 @@ struct CuptiSubscriberApi {
   CUptiResult (*cuptiActivityGetNumDroppedRecords_v2)(CUpti_SubscriberHandle, CUcontext, uint32_t,
                                                       size_t*) = nullptr;
   CUptiResult (*cuptiGetTimestamp_v2)(CUpti_SubscriberHandle, uint64_t*) = nullptr;
-  // 13.4, and nothing depends on them.
+  // 13.4, and nothing depends on it.
   CUptiResult (*cuptiActivityEnableRuntimeApi_v2)(CUpti_SubscriberHandle, CUpti_CallbackId,
                                                   uint8_t) = nullptr;
-  CUptiResult (*cuptiActivityEnableDriverApi_v2)(CUpti_SubscriberHandle, CUpti_CallbackId,
-                                                 uint8_t) = nullptr;
 
   bool IsComplete() const;
 };
@@ -98,8 +96,6 @@ struct CuptiApi {
   // Optional and newer than the oldest headers that this compiles against.
   CUptiResult (*cuptiGetGraphExecId)(CUgraphExec, uint32_t*) = nullptr;               // 12.3
   CUptiResult (*cuptiActivityEnableRuntimeApi)(CUpti_CallbackId, uint8_t) = nullptr;  // 12.5
-  CUptiResult (*cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;   // 12.5
-  CUptiResult (*cuptiActivityEnableAllSyncRecords)(uint8_t) = nullptr;                // 12.8
   CUptiResult (*cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                    CuptiSubscriberNames*) = nullptr;  // 13.0
 

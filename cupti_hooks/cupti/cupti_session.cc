@@ -14,23 +14,23 @@ struct Kind {
   CUpti_ActivityKind kind;
   bool is_device_work;
   const char* name;
-  ApiLevel from = ApiLevel::kCallbacks;  // the least level that has it
-  uint32_t since = 0;                    // the version that brought it
+  uint32_t since = 0;  // the version that brought it
 
   bool IsOf(const CuptiApi& api) const { return api.version >= since; }
 };
 
 // DEVICE first: its records come with each context, as those of CONTEXT do. Kernels as
-// CONCURRENT_KERNEL, because KERNEL makes them run one after another. API kinds are switched on
-// once and stay on: switching them off and on again loses the kernels of graphs captured before.
+// CONCURRENT_KERNEL, because KERNEL makes them run one after another. RUNTIME is switched on once
+// and stays on: switching it off and on again loses the kernels of graphs captured before.
+//
+// Not DRIVER, SYNCHRONIZATION and CUDA_EVENT: they make CUPTI listen within the driver, and each
+// call of the runtime then costs more. On an H100 (driver 580) a kernel's launch with its queries
+// took 5 us instead of 2 (docs/results/gpu.md). Callbacks tell the same (timed_calls.h).
 constexpr Kind kKinds[] = {
     {CUPTI_ACTIVITY_KIND_DEVICE, false, "devices"},
     {CUPTI_ACTIVITY_KIND_CONTEXT, false, "contexts"},
-    {kGreenContextKind, false, "green contexts", ApiLevel::kCallbacks, kCuptiGreenContextKind},
-    {CUPTI_ACTIVITY_KIND_RUNTIME, false, "runtime calls", ApiLevel::kMixed},
-    {CUPTI_ACTIVITY_KIND_DRIVER, false, "driver calls", ApiLevel::kRecords},
-    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, "synchronisation", ApiLevel::kRecords},
-    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, false, "recorded events", ApiLevel::kRecords},
+    {kGreenContextKind, false, "green contexts", kCuptiGreenContextKind},
+    {CUPTI_ACTIVITY_KIND_RUNTIME, false, "runtime calls"},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false, "overhead"},
     {CUPTI_ACTIVITY_KIND_MEMCPY, true, "copies"},
     {CUPTI_ACTIVITY_KIND_MEMCPY2, true, "copies between devices"},
@@ -99,15 +99,8 @@ void RestoreDefaults(const CuptiApi& api) {
   if (api.version >= kCuptiPerThreadBuffersSafe && api.version < kCuptiPerThreadByDefault) {
     SetAttribute(api, kPerThreadBuffers, 0);
   }
-  if (api.cuptiActivityEnableAllSyncRecords != nullptr) api.cuptiActivityEnableAllSyncRecords(1);
   api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
-
-// A function for which CUPTI calls back.
-struct CallbackPoint {
-  CUpti_CallbackDomain domain;
-  CUpti_CallbackId id;
-};
 
 // Switches callbacks on, for what no record tells.
 class Callbacks {
@@ -135,29 +128,28 @@ class Callbacks {
 void SilenceQuietFunctions(const CuptiApi& api, const ApiFunctions& functions,
                            const RecordingLevels& levels, Callbacks* callbacks,
                            CuptiSetupResult* setup) {
-  std::vector<CallbackPoint> recorded;
-  std::vector<CallbackPoint> unrecorded;
-  const auto silence = [&](CUpti_CallbackDomain domain, auto function, bool is_recorded) {
-    for (CUpti_CallbackId id : functions.QuietIds(domain)) {
-      const bool silenced = function != nullptr && function(id, 0) == CUPTI_SUCCESS;
-      if (silenced) ++setup->quiet_functions;
-      if (!functions.IsCounted(domain, id)) continue;
-      (is_recorded && !silenced ? recorded : unrecorded).push_back({domain, id});
-    }
-  };
-  silence(CUPTI_CB_DOMAIN_RUNTIME_API, api.cuptiActivityEnableRuntimeApi,
-          levels.api >= ApiLevel::kMixed);
+  std::vector<CUpti_CallbackId> recorded;
+  std::vector<CUpti_CallbackId> unrecorded;
+  for (CUpti_CallbackId id : functions.QuietIds(CUPTI_CB_DOMAIN_RUNTIME_API)) {
+    const bool silenced = api.cuptiActivityEnableRuntimeApi != nullptr &&
+                          api.cuptiActivityEnableRuntimeApi(id, 0) == CUPTI_SUCCESS;
+    if (silenced) ++setup->quiet_functions;
+    if (!functions.IsCounted(CUPTI_CB_DOMAIN_RUNTIME_API, id)) continue;
+    (silenced ? unrecorded : recorded).push_back(id);
+  }
   // Called back for all the same, or what they ask the driver for would be taken for calls.
-  setup->has_runtime_queries =
-      levels.api == ApiLevel::kMixed && unrecorded.empty() && !recorded.empty();
-  if (setup->has_runtime_queries) unrecorded = recorded;
-  silence(CUPTI_CB_DOMAIN_DRIVER_API, api.cuptiActivityEnableDriverApi,
-          levels.api == ApiLevel::kRecords);
-  if (!levels.CountsQueries()) {
-    setup->leaves_queries_uncounted = !unrecorded.empty();
+  setup->has_runtime_queries = unrecorded.empty() && !recorded.empty();
+  const auto& runtime = setup->has_runtime_queries ? recorded : unrecorded;
+  std::vector<CUpti_CallbackId> driver = functions.QuietIds(CUPTI_CB_DOMAIN_DRIVER_API);
+  std::erase_if(driver, [&functions](CUpti_CallbackId id) {
+    return !functions.IsCounted(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  });
+  if (!levels.count_queries) {
+    setup->leaves_queries_uncounted = !runtime.empty() || !driver.empty();
     return;
   }
-  for (const CallbackPoint& point : unrecorded) callbacks->Enable(point.domain, point.id);
+  for (CUpti_CallbackId id : runtime) callbacks->Enable(CUPTI_CB_DOMAIN_RUNTIME_API, id);
+  for (CUpti_CallbackId id : driver) callbacks->Enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
 }
 
 // Before any graph is instantiated; those that are, are seen from now on.
@@ -215,13 +207,6 @@ bool ParseGraphLevel(std::string_view text, GraphLevel* level) {
   return false;
 }
 
-bool ParseApiLevel(std::string_view text, ApiLevel* level) {
-  if (text == "callbacks") return *level = ApiLevel::kCallbacks, true;
-  if (text == "mixed") return *level = ApiLevel::kMixed, true;
-  if (text == "records") return *level = ApiLevel::kRecords, true;
-  return false;
-}
-
 CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks,
                             const ApiFunctions& functions, const RecordingLevels& levels) {
   CuptiSetupResult setup;
@@ -253,7 +238,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   setup.outcome = CuptiSetup::kRecording;
   RecordGraphsWhole(api, &setup);
   for (const Kind& kind : kKinds) {
-    if (!kind.IsOf(api) || kind.from > levels.api) continue;
+    if (!kind.IsOf(api)) continue;
     result = api.cuptiActivityEnable(kind.kind);
     if (result == CUPTI_SUCCESS) continue;
     if (kind.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
@@ -270,10 +255,7 @@ CuptiSetupResult SetUpCupti(const CuptiApi& api, const CuptiCallbacks& callbacks
   Callbacks enable(api, setup.subscriber, &optional);
   // After the kind: enabling a kind puts all its functions back on.
   SilenceQuietFunctions(api, functions, levels, &enable, &setup);
-  if (api.cuptiActivityEnableAllSyncRecords != nullptr) {
-    optional(api.cuptiActivityEnableAllSyncRecords(0));  // not those of polling
-  }
-  if (levels.api != ApiLevel::kRecords) WatchCalls(functions, &enable);
+  WatchCalls(functions, &enable);
   WatchGraphs(functions, setup.graphs, &enable);
   enable.Enable(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
   return setup;

@@ -33,26 +33,10 @@ enum class GraphLevel {
 // "node", "graph" or "auto". Pure.
 bool ParseGraphLevel(std::string_view text, GraphLevel* level);
 
-// How calls, what synchronisation waits for and recorded events are learnt: from inside CUPTI's
-// callbacks (timed_calls.h) or by its records. A kind of record for the driver's calls, for waits
-// or for events makes CUPTI listen within the driver, and each call of the runtime then costs more:
-// on an H100 (driver 580) a kernel's launch with its queries 5 us instead of 2
-// (docs/results/gpu.md). Each level has the records of those before it.
-enum class ApiLevel {
-  kCallbacks,  // all from inside callbacks
-  kMixed,      // calls of the runtime by records
-  kRecords,    // all by records; calls of quiet functions are all counted
-};
-
-// "callbacks", "mixed" or "records". Pure.
-bool ParseApiLevel(std::string_view text, ApiLevel* level);
-
 struct RecordingLevels {
   GraphLevel graphs = GraphLevel::kNode;
-  ApiLevel api = ApiLevel::kMixed;
   // By a callback for each call of a quiet function, where records do not tell of them.
   bool count_queries = false;
-  bool CountsQueries() const { return api == ApiLevel::kRecords || count_queries; }
 };
 
 enum class CuptiSetup {

@@ -33,26 +33,13 @@ constexpr uint32_t kEmergencyBuffers = 8192;
 
 // A row of table `meta`, for the report. A callback for each costs ten times what the query does.
 constexpr char kQueriesNotCounted[] =
-    "polling and query functions are neither recorded nor counted; GPUBOUND_COUNT_QUERIES=1 or "
-    "--api records counts them, for some 0.4 us each";
+    "polling and query functions are neither recorded nor counted; GPUBOUND_COUNT_QUERIES=1 "
+    "counts them, for some 0.4 us each";
 
 // Before CUDA 12.5, where the runtime's have records that are left out and counted.
 constexpr char kDriversQueriesNotCounted[] =
     "polling and query functions of the driver are neither recorded nor counted; "
-    "GPUBOUND_COUNT_QUERIES=1 or --api records counts them, for some 0.4 us each";
-
-// With the version, since what CUPTI costs depends on both.
-const char* HowCallsAreLearnt(ApiLevel level) {
-  switch (level) {
-    case ApiLevel::kCallbacks:
-      return ", API by callbacks";
-    case ApiLevel::kMixed:
-      return "";
-    case ApiLevel::kRecords:
-      return ", driver API by records";
-  }
-  return "";
-}
+    "GPUBOUND_COUNT_QUERIES=1 counts them, for some 0.4 us each";
 
 int64_t NowNs() { return static_cast<int64_t>(ReadMonotonicNs()); }
 
@@ -149,8 +136,7 @@ bool CuptiSource::Start(DeviceHost* host) {
     }
     if (StartWithEither(api, host, &setup)) {
       SetCuptiInUse(api_.path);
-      host->Fact("cupti_version",
-                 std::to_string(api_.version) + HowCallsAreLearnt(options_.levels.api));
+      host->Fact("cupti_version", std::to_string(api_.version));
       host->Fact("driver_version", search.driver_version);
       host->Fact("cuda_runtime", CudaRuntimePath(search));
       if (setup.leaves_queries_uncounted) {
@@ -192,12 +178,7 @@ bool CuptiSource::StartWith(const CuptiApi& api, DeviceHost* host, CuptiSetupRes
   }
   const int64_t started_ns = NowNs();
   // Leaked, as the buffers are: CUPTI may call back at any time.
-  auto* state = new CallbackState(api_, host, options_.quiet);
-  if (options_.levels.api != ApiLevel::kRecords) {
-    const bool mixed = options_.levels.api == ApiLevel::kMixed;
-    state->TimeCalls(mixed ? TimedCalls::Recorded::kRuntime : TimedCalls::Recorded::kNone,
-                     &buffers->worker_signal());
-  }
+  auto* state = new CallbackState(api_, host, options_.quiet, &buffers->worker_signal());
   auto* worker = new CuptiWorker(api_, buffers, state, host, started_ns);
   g_buffers.store(buffers, std::memory_order_release);
   state->previous = g_state.load(std::memory_order_relaxed);

@@ -29,7 +29,7 @@ struct CuptiOptions {
   uint32_t buffer_mebibytes = 256;  // GPUBOUND_CUPTI_BUFFER_MB
   bool keep = false;                // GPUBOUND_KEEP_CUPTI
   bool share = false;               // GPUBOUND_SHARE_CUPTI
-  RecordingLevels levels;           // GPUBOUND_GRAPHS, GPUBOUND_API
+  RecordingLevels levels;           // GPUBOUND_GRAPHS, GPUBOUND_COUNT_QUERIES
   QuietApis quiet;                  // GPUBOUND_QUIET_APIS
   // How the functions are found, as LoadCupti; replaced in tests.
   bool (*load)(const CuptiSearch& search, size_t* next, CuptiApi* api,

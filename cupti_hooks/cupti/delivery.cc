@@ -52,18 +52,17 @@ void Delivery::Drain() {
 }
 
 bool Delivery::ConvertTimedCalls() {
-  if (state_->timed_calls == nullptr || cupti_is_gone_.load(std::memory_order_acquire))
-    return false;
+  if (cupti_is_gone_.load(std::memory_order_acquire)) return false;
   TimedCall call;
   bool any = false;
   // Not for ever, however fast the program is.
-  for (uint64_t i = 0; i < TimedCalls::kSize && state_->timed_calls->Take(&call); ++i) {
+  for (uint64_t i = 0; i < TimedCalls::kSize && state_->timed_calls.Take(&call); ++i) {
     converter_.Convert(call);
     any = true;
   }
-  const uint64_t lost = state_->timed_calls->TakeLost();
+  const uint64_t lost = state_->timed_calls.TakeLost();
   if (lost != 0) host_->Count(LedgerCounter::device_records_dropped, lost);
-  const uint64_t inverted = state_->timed_calls->TakeInverted();
+  const uint64_t inverted = state_->timed_calls.TakeInverted();
   if (inverted != 0) host_->Count(LedgerCounter::cupti_inverted_timestamps, inverted);
   return any;
 }
@@ -135,11 +134,11 @@ void Delivery::Flush(bool forced) {
 }
 
 void Delivery::TellEntryTimes(uint64_t at_least) {
-  if (state_->entry_times == nullptr || state_->entry_times->count() < at_least) return;
-  if (state_->entry_times->count() == entries_told_) return;
-  entries_told_ = state_->entry_times->count();
+  const uint64_t count = state_->entry_times.count();
+  if (count < at_least || count == entries_told_) return;
+  entries_told_ = count;
   const ApiFunctions& functions = state_->functions;
-  host_->Fact("call_entries", state_->entry_times->Text([&functions](uint32_t id) {
+  host_->Fact("call_entries", state_->entry_times.Text([&functions](uint32_t id) {
     return functions.NameOf(CUPTI_CB_DOMAIN_RUNTIME_API, id);
   }));
 }

@@ -13,7 +13,6 @@ namespace {
 
 // Attributes of CUPTI 13.3 to 13.5, by number: the headers that we compile against end at 10.
 constexpr auto kMultipleSubscriberState = static_cast<CUpti_ActivityAttribute>(12);
-constexpr auto kAllSyncRecords = static_cast<CUpti_ActivityAttribute>(16);
 constexpr auto kGraphsAsAWhole = static_cast<CUpti_ActivityAttribute>(20);
 constexpr auto kThreadIdType = static_cast<CUpti_ActivityAttribute>(21);
 
@@ -69,8 +68,6 @@ CUptiResult SetThreadIdType(CUpti_ActivityThreadIdType type) {
   return SetValue(kThreadIdType, type);
 }
 
-CUptiResult EnableAllSyncRecords(uint8_t enable) { return SetValue(kAllSyncRecords, enable); }
-
 void OnRequest(uint8_t** buffer, size_t* size, size_t* max_records, void*) {
   g_request.load(std::memory_order_acquire)(buffer, size, max_records);
 }
@@ -112,10 +109,6 @@ CUptiResult EnableRuntimeApi(CUpti_CallbackId id, uint8_t enable) {
   return Calls().cuptiActivityEnableRuntimeApi_v2(Subscriber(), id, enable);
 }
 
-CUptiResult EnableDriverApi(CUpti_CallbackId id, uint8_t enable) {
-  return Calls().cuptiActivityEnableDriverApi_v2(Subscriber(), id, enable);
-}
-
 bool IsSet(const CuptiSubscriberApi& calls, CUpti_SubscriberHandle subscriber,
            CUpti_ActivityAttribute attribute) {
   uint8_t value = 0;
@@ -153,15 +146,11 @@ CuptiApi SharedCupti(const CuptiApi& api) {
   shared.cuptiActivityFlushAll = &FlushAll;
   shared.cuptiActivityGetNextRecord = &GetNextRecord;
   shared.cuptiActivityGetNumDroppedRecords = &GetNumDroppedRecords;
-  shared.cuptiActivityEnableAllSyncRecords = &EnableAllSyncRecords;
-  // Without them quiet functions are left out when their records arrive.
+  // Without it quiet functions are left out when their records arrive.
   const bool filters = api.version >= kCuptiPerSubscriberFilters;
   shared.cuptiActivityEnableRuntimeApi =
       filters && api.per_subscriber.cuptiActivityEnableRuntimeApi_v2 != nullptr ? &EnableRuntimeApi
                                                                                 : nullptr;
-  shared.cuptiActivityEnableDriverApi =
-      filters && api.per_subscriber.cuptiActivityEnableDriverApi_v2 != nullptr ? &EnableDriverApi
-                                                                               : nullptr;
   shared.graphs_are_whole = &GraphsAreWhole;
   return shared;
 }

@@ -64,11 +64,9 @@ SyncRecord SyncRecordOf(const TimedCall& call) {
   return record;
 }
 
-TimedCalls::TimedCalls(const CuptiApi& api, const ApiFunctions& functions, Recorded recorded,
-                       WakeSignal* worker)
+TimedCalls::TimedCalls(const CuptiApi& api, const ApiFunctions& functions, WakeSignal* worker)
     : api_(api),
       functions_(functions),
-      recorded_(recorded),
       worker_(worker),
       slots_(static_cast<Slot*>(std::calloc(kSize, sizeof(Slot)))) {}
 
@@ -80,8 +78,8 @@ uint64_t TimedCalls::Now() const noexcept {
 void TimedCalls::OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                         const CUpti_CallbackData& call) noexcept {
   const bool enters = call.callbackSite == CUPTI_API_ENTER;
-  bool has_record = false;
-  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+  const bool has_record = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  if (!has_record) {
     if (t_runtime_calls != 0) return;
   } else {
     if (enters) {
@@ -89,8 +87,7 @@ void TimedCalls::OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
     } else if (t_runtime_calls != 0) {
       --t_runtime_calls;
     }
-    has_record = recorded_ == Recorded::kRuntime;
-    if (has_record && functions_.AwaitedBy(domain, id) == Awaited::kNone) return;
+    if (functions_.AwaitedBy(domain, id) == Awaited::kNone) return;
   }
   if (call.correlationData == nullptr || closed_.load(std::memory_order_relaxed)) return;
   if (enters) {

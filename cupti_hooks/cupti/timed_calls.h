@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that no record of CUPTI tells of, timed from inside its callbacks: those of the driver,
-// also of the runtime where it is asked for, and what a call waits for or marks. Records of the
-// driver's make CUPTI listen within it, which makes every launch dearer than the callbacks are
-// (docs/results/gpu.md).
+// What no record of CUPTI tells, timed from inside its callbacks: calls of the driver, and what any
+// call waits for or marks. Calls of the runtime have records. Those of the driver's would make
+// CUPTI listen within it, and each launch cost more than by the callbacks (docs/results/gpu.md).
 //
 // Data flow: the program's threads, inside their CUDA calls, put what ended into a bounded queue;
 // the source's worker takes it out. No lock, and no allocation after construction.
@@ -48,11 +47,8 @@ SyncRecord SyncRecordOf(const TimedCall& call);  // |call| awaits something
 
 class TimedCalls {
  public:
-  enum class Recorded { kNone, kRuntime };  // which calls have records of CUPTI's
-
   // All outlive the object. |worker| is woken when the queue fills.
-  TimedCalls(const CuptiApi& api, const ApiFunctions& functions, Recorded recorded,
-             WakeSignal* worker);
+  TimedCalls(const CuptiApi& api, const ApiFunctions& functions, WakeSignal* worker);
 
   // Begin and end of a call of a function that is not quiet. Any thread, in a callback of CUPTI's.
   // A driver function that a runtime function calls is part of that one.
@@ -90,7 +86,6 @@ class TimedCalls {
 
   const CuptiApi& api_;
   const ApiFunctions& functions_;
-  const Recorded recorded_;
   WakeSignal* const worker_;
   // Zeroed pages, which cost memory once they are used. Null where there is none: all are lost.
   const std::unique_ptr<Slot[], Free> slots_;

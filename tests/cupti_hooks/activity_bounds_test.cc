@@ -58,13 +58,9 @@ TEST_P(ActivityBoundsTest, OfDeviceWork) {
             1u);
 }
 
-TEST_P(ActivityBoundsTest, OfCallsAndWaits) {
+TEST_P(ActivityBoundsTest, OfCallsAndOverheads) {
   constexpr uint32_t kLaunch = 211;
   EXPECT_EQ(ConvertAtTheEdge(ApiCallBytes(version(), kKindRuntime, kLaunch, 900, 950)), 1u);
-  EXPECT_EQ(
-      ConvertAtTheEdge(
-          Blank(kKindSynchronization, version()).Set<uint64_t>(8, 100).Set<uint64_t>(16, 200)),
-      1u);
   EXPECT_EQ(ConvertAtTheEdge(
                 Blank(kKindOverhead, version()).Set<uint64_t>(24, 100).Set<uint64_t>(32, 200)),
             1u);

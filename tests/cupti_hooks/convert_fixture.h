@@ -36,7 +36,8 @@ class ConvertFixture : public ::testing::TestWithParam<uint32_t> {
   ScriptedCupti cupti_{version()};
   const CuptiApi api_ = cupti_.api();
   RecordingHost host_;
-  CallbackState state_{api_, &host_, QuietApis()};
+  WakeSignal worker_;
+  CallbackState state_{api_, &host_, QuietApis(), &worker_};
   ActivityConverter converter_{api_, &host_, &host_.sink, &state_};
   std::vector<uint64_t> buffer_ = std::vector<uint64_t>(8192);
   size_t used_ = 0;

@@ -28,8 +28,7 @@ class CuptiSessionTest : public ::testing::Test {
     const ApiFunctions functions(api, nullptr, QuietApis());
     return SetUpCupti(api, {&OnRequest, &OnComplete, &OnEvent}, functions, levels);
   }
-  // With every kind.
-  CuptiSetupResult SetUpAll() { return SetUpWith(cupti_.api(), {.api = ApiLevel::kRecords}); }
+  CuptiSetupResult SetUpOurs() { return SetUpWith(cupti_.api()); }
   size_t PlaceOf(const std::string& call) {
     const auto calls = cupti_.calls();
     return static_cast<size_t>(std::find(calls.begin(), calls.end(), call) - calls.begin());
@@ -39,7 +38,7 @@ class CuptiSessionTest : public ::testing::Test {
 };
 
 TEST_F(CuptiSessionTest, SubscribesThenThreadIdsThenAttributesThenBuffersThenKinds) {
-  const CuptiSetupResult setup = SetUpAll();
+  const CuptiSetupResult setup = SetUpOurs();
   EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
   EXPECT_TRUE(setup.system_thread_ids);
   EXPECT_EQ(setup.api_errors, 0u);
@@ -54,18 +53,17 @@ TEST_F(CuptiSessionTest, SubscribesThenThreadIdsThenAttributesThenBuffersThenKin
 }
 
 TEST_F(CuptiSessionTest, EnablesWhatTheReportNeedsAndNeverTheKindThatSerialisesKernels) {
-  SetUpAll();
+  SetUpOurs();
   const auto calls = cupti_.calls();
-  for (uint32_t kind : {kKindRuntime, kKindDriver, kKindConcurrentKernel, kKindMemcpy, kKindMemcpy2,
-                        kKindMemset, kKindSynchronization, kKindOverhead, kKindDevice}) {
+  for (uint32_t kind : {kKindRuntime, kKindConcurrentKernel, kKindMemcpy, kKindMemcpy2, kKindMemset,
+                        kKindOverhead, kKindDevice}) {
     EXPECT_THAT(calls, Contains("cuptiActivityEnable " + std::to_string(kind)));
   }
   EXPECT_THAT(calls, Not(Contains("cuptiActivityEnable 3")));
-  EXPECT_THAT(calls, Contains("cuptiActivityEnableAllSyncRecords 0")) << "not those of polling";
 }
 
 TEST_F(CuptiSessionTest, GreenContextsAreAskedForWhereTheyAreAKindOfTheirOwn) {
-  SetUpAll();
+  SetUpOurs();
   DisableKinds(cupti_.api());
   EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiActivityEnable 59")));
   EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiActivityDisable 59")));
@@ -78,33 +76,27 @@ TEST_F(CuptiSessionTest, GreenContextsAreAskedForWhereTheyAreAKindOfTheirOwn) {
 }
 
 TEST_F(CuptiSessionTest, SilencesQuietFunctionsAfterTheirKindIsOn) {
-  const CuptiSetupResult setup = SetUpAll();
-  EXPECT_EQ(setup.quiet_functions, 2u);
+  const CuptiSetupResult setup = SetUpOurs();
+  EXPECT_EQ(setup.quiet_functions, 1u);
   EXPECT_GT(PlaceOf("cuptiActivityEnableRuntimeApi 17 0"), PlaceOf("cuptiActivityEnable 5"));
-  EXPECT_LT(PlaceOf("cuptiActivityEnableDriverApi 304 0"), cupti_.calls().size());
+  EXPECT_LT(PlaceOf("cuptiActivityEnableRuntimeApi 17 0"), cupti_.calls().size());
 }
 
-TEST_F(CuptiSessionTest, WhatIsSilencedIsCountedByACallback) {
-  SetUpAll();
+TEST_F(CuptiSessionTest, WhatIsSilencedIsCountedByACallbackWhereThatIsAskedFor) {
+  SetUpWith(cupti_.api(), {.count_queries = true});
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 2 17"));
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 1 304"));
 }
 
 TEST_F(CuptiSessionTest, TheNamesThatTheRuntimeAsksForOnOurAccountAreNotCounted) {
   cupti_.driver_names[719] = "cuKernelGetName";
-  SetUpAll();
-  EXPECT_THAT(cupti_.calls(), Contains("cuptiActivityEnableDriverApi 719 0"));
+  SetUpWith(cupti_.api(), {.count_queries = true});
   EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 1 719")));
 }
 
-class CuptiSessionLevelTest : public CuptiSessionTest,
-                              public ::testing::WithParamInterface<ApiLevel> {};
-INSTANTIATE_TEST_SUITE_P(Level, CuptiSessionLevelTest,
-                         ::testing::Values(ApiLevel::kCallbacks, ApiLevel::kMixed));
-
-TEST_P(CuptiSessionLevelTest, NoRecordMakesCuptiListenWithinTheDriver) {
+TEST_F(CuptiSessionTest, NoRecordMakesCuptiListenWithinTheDriver) {
   constexpr uint32_t kKindOfCudaEvents = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
-  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.api = GetParam()});
+  const CuptiSetupResult setup = SetUpOurs();
   EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
   const auto calls = cupti_.calls();
   for (uint32_t kind : {uint32_t{kKindDriver}, uint32_t{kKindSynchronization}, kKindOfCudaEvents}) {
@@ -113,9 +105,6 @@ TEST_P(CuptiSessionLevelTest, NoRecordMakesCuptiListenWithinTheDriver) {
   for (uint32_t kind : {kKindConcurrentKernel, kKindMemcpy, kKindMemset}) {
     EXPECT_THAT(calls, Contains("cuptiActivityEnable " + std::to_string(kind)));
   }
-  EXPECT_EQ(
-      std::count(calls.begin(), calls.end(), "cuptiActivityEnable " + std::to_string(kKindRuntime)),
-      GetParam() == ApiLevel::kMixed ? 1 : 0);
   EXPECT_THAT(calls, Contains("cuptiActivityEnableRuntimeApi 17 0"));
   EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 2 17")));
   EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 1 304")));
@@ -130,7 +119,6 @@ TEST_P(CuptiSessionLevelTest, NoRecordMakesCuptiListenWithinTheDriver) {
 TEST_F(CuptiSessionTest, QueriesOfTheDriverAreNotCountedByTheirRecords) {
   CuptiApi api = cupti_.api();
   api.cuptiActivityEnableRuntimeApi = nullptr;
-  api.cuptiActivityEnableDriverApi = nullptr;
   const CuptiSetupResult setup = SetUpWith(api);
   EXPECT_TRUE(setup.leaves_queries_uncounted);
   EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 2 17")));
@@ -139,29 +127,25 @@ TEST_F(CuptiSessionTest, QueriesOfTheDriverAreNotCountedByTheirRecords) {
   EXPECT_FALSE(SetUpWith(api, {.count_queries = true}).leaves_queries_uncounted);
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 1 304"));
   EXPECT_THAT(cupti_.calls(), Contains("cuptiEnableCallback 1 2 17"));
-  EXPECT_FALSE(SetUpWith(cupti_.api()).has_runtime_queries);
-  EXPECT_FALSE(SetUpWith(api, {.api = ApiLevel::kRecords}).has_runtime_queries);
-  EXPECT_FALSE(SetUpWith(api, {.api = ApiLevel::kCallbacks}).has_runtime_queries);
+  EXPECT_FALSE(SetUpOurs().has_runtime_queries);
 }
 
 TEST_F(CuptiSessionTest, AFunctionThatCannotBeSilencedIsNoErrorAndHasNoCallback) {
   cupti_.answers["cuptiActivityEnableRuntimeApi"] = CUPTI_ERROR_NOT_SUPPORTED;
-  const CuptiSetupResult setup = SetUpAll();
-  EXPECT_EQ(setup.quiet_functions, 1u);
+  const CuptiSetupResult setup = SetUpOurs();
+  EXPECT_EQ(setup.quiet_functions, 0u);
   EXPECT_EQ(setup.api_errors, 0u);
   EXPECT_THAT(cupti_.calls(), Not(Contains("cuptiEnableCallback 1 2 17")));
 }
 
-TEST_F(CuptiSessionTest, NodesOfGraphsAreWatchedButNotTheLaunchesOfKernels) {
-  const CuptiSetupResult setup = SetUpAll();
+TEST_F(CuptiSessionTest, NodesOfGraphsAreWatched) {
+  const CuptiSetupResult setup = SetUpOurs();
   EXPECT_EQ(setup.graphs, GraphLevel::kNode);
   const auto calls = cupti_.calls();
   EXPECT_THAT(calls, Not(Contains("cuptiActivityEnable 51")));
   for (const char* resource : {"13", "18", "20"}) {
     EXPECT_THAT(calls, Contains(std::string("cuptiEnableCallback 1 3 ") + resource));
   }
-  EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 2 211")));
-  EXPECT_THAT(calls, Not(Contains("cuptiEnableCallback 1 2 311")));
 }
 
 TEST_F(CuptiSessionTest, GraphsAsAWholeAreSwitchedOnBeforeKernelsAndTheirNodesAreNotWatched) {
@@ -175,8 +159,7 @@ TEST_F(CuptiSessionTest, GraphsAsAWholeAreSwitchedOnBeforeKernelsAndTheirNodesAr
 
 TEST_F(CuptiSessionTest, AutomaticGraphsAreWholeWithNodesAndLaunchesWatched) {
   cupti_.driver_names[689] = "cuGraphAddKernelNode_v2";
-  const CuptiSetupResult setup =
-      SetUpWith(cupti_.api(), {.graphs = GraphLevel::kAuto, .api = ApiLevel::kRecords});
+  const CuptiSetupResult setup = SetUpWith(cupti_.api(), {.graphs = GraphLevel::kAuto});
   EXPECT_EQ(setup.graphs, GraphLevel::kAuto);
   const auto calls = cupti_.calls();
   EXPECT_THAT(calls, Contains("cuptiActivityEnable 51"));
@@ -200,14 +183,13 @@ TEST_F(CuptiSessionTest, WhatWasSwitchedOnForGraphsIsSwitchedOffAgain) {
 }
 
 TEST_F(CuptiSessionTest, TheNextToolFindsCuptisDefaults) {
-  const CuptiSetupResult setup = SetUpAll();
+  const CuptiSetupResult setup = SetUpOurs();
   const size_t mine = cupti_.calls().size();
   Unsubscribe(cupti_.api(), setup.subscriber);
   const auto calls = cupti_.calls();
   const std::vector<std::string> leaving(calls.begin() + static_cast<ptrdiff_t>(mine), calls.end());
-  EXPECT_THAT(leaving,
-              ElementsAre("cuptiActivitySetAttribute 5", "cuptiActivityEnableAllSyncRecords 1",
-                          "cuptiSetThreadIdType 0", "cuptiUnsubscribe"));
+  EXPECT_THAT(leaving, ElementsAre("cuptiActivitySetAttribute 5", "cuptiSetThreadIdType 0",
+                                   "cuptiUnsubscribe"));
 }
 
 TEST_F(CuptiSessionTest, BuffersOfThreadsAreTakenBackWhereTheyAreNoDefault) {
@@ -216,17 +198,6 @@ TEST_F(CuptiSessionTest, BuffersOfThreadsAreTakenBackWhereTheyAreNoDefault) {
   Unsubscribe(older.api(), setup.subscriber);
   const auto calls = older.calls();
   EXPECT_EQ(std::count(calls.begin(), calls.end(), "cuptiActivitySetAttribute 9"), 2);
-}
-
-TEST(ParseApiLevelTest, KnowsThreeLevels) {
-  ApiLevel level = ApiLevel::kRecords;
-  EXPECT_TRUE(ParseApiLevel("callbacks", &level));
-  EXPECT_EQ(level, ApiLevel::kCallbacks);
-  EXPECT_TRUE(ParseApiLevel("mixed", &level));
-  EXPECT_EQ(level, ApiLevel::kMixed);
-  EXPECT_TRUE(ParseApiLevel("records", &level));
-  EXPECT_EQ(level, ApiLevel::kRecords);
-  EXPECT_FALSE(ParseApiLevel("driver", &level));
 }
 
 TEST(ParseGraphLevelTest, KnowsThreeLevels) {
@@ -250,8 +221,6 @@ TEST_F(CuptiSessionTest, RecordsWithoutTheOptionalFunctions) {
   CuptiApi api = cupti_.api();
   api.cuptiActivitySetAttribute = nullptr;
   api.cuptiActivityEnableRuntimeApi = nullptr;
-  api.cuptiActivityEnableDriverApi = nullptr;
-  api.cuptiActivityEnableAllSyncRecords = nullptr;
   api.cuptiEnableCallback = nullptr;
   api.cuptiActivityDisable = nullptr;
   const CuptiSetupResult setup = SetUpWith(api);
@@ -264,7 +233,7 @@ TEST_F(CuptiSessionTest, SaysWhoHoldsCupti) {
   cupti_.answers["cuptiSubscribe"] = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   cupti_.answers["cuptiSubscribe_v2"] = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   cupti_.holder = "CUPTI for Nsight Systems";
-  const CuptiSetupResult setup = SetUpAll();
+  const CuptiSetupResult setup = SetUpOurs();
   EXPECT_EQ(setup.outcome, CuptiSetup::kHeldByOther);
   EXPECT_EQ(setup.problem, "CUPTI for Nsight Systems");
   EXPECT_THAT(cupti_.calls(), ElementsAre("cuptiSubscribe", "cuptiSubscribe_v2"))
@@ -295,20 +264,20 @@ TEST_F(CuptiSessionTest, ASubscriptionThatFailsLeavesNothingBehind) {
 
 TEST_F(CuptiSessionTest, WithoutBufferCallbacksTheSubscriptionIsGivenBack) {
   cupti_.answers["cuptiActivityRegisterCallbacks"] = CUPTI_ERROR_UNKNOWN;
-  EXPECT_EQ(SetUpAll().outcome, CuptiSetup::kUnusable);
+  EXPECT_EQ(SetUpOurs().outcome, CuptiSetup::kUnusable);
   EXPECT_EQ(cupti_.calls().back(), "cuptiUnsubscribe");
 }
 
 TEST_F(CuptiSessionTest, WithoutKernelsEverythingIsGivenBack) {
   cupti_.kind_answers[kKindConcurrentKernel] = CUPTI_ERROR_NOT_COMPATIBLE;
-  EXPECT_EQ(SetUpAll().outcome, CuptiSetup::kUnusable);
+  EXPECT_EQ(SetUpOurs().outcome, CuptiSetup::kUnusable);
   EXPECT_GT(cupti_.CallsOf("cuptiActivityDisable"), 0);
   EXPECT_EQ(cupti_.calls().back(), "cuptiUnsubscribe");
 }
 
 TEST_F(CuptiSessionTest, WithoutCopiesTheRecordingIsIncompleteAndSaysSo) {
   cupti_.kind_answers[kKindMemcpy] = CUPTI_ERROR_INVALID_KIND;
-  const CuptiSetupResult setup = SetUpAll();
+  const CuptiSetupResult setup = SetUpOurs();
   EXPECT_EQ(setup.outcome, CuptiSetup::kIncomplete);
   EXPECT_THAT(setup.problem, HasSubstr("copies"));
   EXPECT_EQ(setup.api_errors, 1u);
@@ -318,7 +287,7 @@ TEST_F(CuptiSessionTest, WhatOnlyExplainsMayFail) {
   cupti_.kind_answers[kKindOverhead] = CUPTI_ERROR_INVALID_KIND;
   cupti_.answers["cuptiSetThreadIdType"] = CUPTI_ERROR_NOT_SUPPORTED;
   cupti_.answers["cuptiActivitySetAttribute"] = CUPTI_ERROR_UNKNOWN;
-  const CuptiSetupResult setup = SetUpAll();
+  const CuptiSetupResult setup = SetUpOurs();
   EXPECT_EQ(setup.outcome, CuptiSetup::kRecording);
   EXPECT_FALSE(setup.system_thread_ids);
   EXPECT_EQ(setup.api_errors, 4u);

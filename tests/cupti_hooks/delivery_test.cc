@@ -63,7 +63,8 @@ class DeliveryTest : public ::testing::Test {
   ScriptedCupti cupti_{kCupti13_0};
   const CuptiApi api_ = cupti_.api();
   RecordingHost host_;
-  CallbackState state_{api_, &host_, QuietApis()};
+  WakeSignal worker_;
+  CallbackState state_{api_, &host_, QuietApis(), &worker_};
   std::atomic<bool> cupti_is_gone_{false};
   std::unique_ptr<Delivery> delivery_;
 };
@@ -243,8 +244,6 @@ TEST_F(DeliveryTest, WhenAllBuffersAreInUseCuptiCountsWhatItDrops) {
 
 TEST_F(DeliveryTest, BytesThatNobodyReadAreAsManyRecordsAsOthersWere) {
   DeliverWith({.count = 1, .bytes = 1 << 16, .small_count = 0, .may_decline = false});
-  WakeSignal worker;
-  state_.TimeCalls(TimedCalls::Recorded::kRuntime, &worker);
   LaunchByDriver(100);  // takes no bytes of a buffer
   Kernel(10, 20);
   delivery_->Flush(false);
@@ -273,8 +272,6 @@ TEST_F(DeliveryTest, ThreadIdsThatAreNotTheSystemsAreSaidOnce) {
 }
 
 TEST_F(DeliveryTest, TimedCallsAreDeliveredBeforeTheirTimeIsKnownWithAndWithoutBuffers) {
-  WakeSignal worker;
-  state_.TimeCalls(TimedCalls::Recorded::kRuntime, &worker);
   LaunchByDriver(1);
   At(2000);
   delivery_->Flush(false);

@@ -97,13 +97,6 @@ struct ScriptedCalls {
     return It().Answer("cuptiActivityEnableRuntimeApi",
                        std::to_string(id) + " " + std::to_string(enable));
   }
-  static CUptiResult EnableDriverApi(CUpti_CallbackId id, uint8_t enable) {
-    return It().Answer("cuptiActivityEnableDriverApi",
-                       std::to_string(id) + " " + std::to_string(enable));
-  }
-  static CUptiResult EnableAllSyncRecords(uint8_t enable) {
-    return It().Answer("cuptiActivityEnableAllSyncRecords", std::to_string(enable));
-  }
   // A handle is its id.
   static CUptiResult GetGraphId(CUgraph graph, uint32_t* id) {
     *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(graph));
@@ -145,8 +138,6 @@ CuptiApi ScriptedCupti::api() const {
   api.cuptiActivityGetNumDroppedRecords = &ScriptedCalls::GetNumDropped;
   api.cuptiActivitySetAttribute = &ScriptedCalls::SetAttribute;
   api.cuptiActivityEnableRuntimeApi = &ScriptedCalls::EnableRuntimeApi;
-  api.cuptiActivityEnableDriverApi = &ScriptedCalls::EnableDriverApi;
-  api.cuptiActivityEnableAllSyncRecords = &ScriptedCalls::EnableAllSyncRecords;
   api.cuptiEnableCallback = &ScriptedCalls::EnableCallback;
   api.cuptiGetGraphId = &ScriptedCalls::GetGraphId;
   api.cuptiGetGraphExecId = &ScriptedCalls::GetGraphExecId;

@@ -230,7 +230,6 @@ int Main(const std::string& workload, const std::string& library) {
   CuptiOptions options;
   options.library_path = library;
   options.levels.graphs = LevelOf(workload);
-  if (const char* level = std::getenv("GPUBOUND_API")) ParseApiLevel(level, &options.levels.api);
   if (const char* quiet = std::getenv("GPUBOUND_QUIET_APIS")) options.quiet = QuietApis(quiet);
   options.levels.count_queries = std::getenv("GPUBOUND_COUNT_QUERIES") != nullptr;
   options.share = workload == "basic-shared";

@@ -56,19 +56,16 @@ TEST_F(StandInTest, AutomaticGraphsAreWholeAndTheirNodesHaveNamesAndOperations) 
 
 // A graph of two kernels that the program adds itself, the second of which it sets to "other".
 
-class AddedNodesTest : public StandInTest, public ::testing::WithParamInterface<const char*> {
+class AddedNodesTest : public StandInTest {
  protected:
   void RunAdded(const std::string& workload, bool driver_api = false) {
     setenv("GPUBOUND_STAND_IN_DRIVER", GPUBOUND_STAND_IN_DRIVER, 1);
-    setenv("GPUBOUND_API", GetParam(), 1);
     Run(workload, {{"driver_api", driver_api}});
-    unsetenv("GPUBOUND_API");
     unsetenv("GPUBOUND_STAND_IN_DRIVER");
   }
 };
-INSTANTIATE_TEST_SUITE_P(Cupti, AddedNodesTest, ::testing::Values("callbacks", "mixed", "records"));
 
-TEST_P(AddedNodesTest, AutomaticallyHaveTheNamesThatTheirCallsGaveThem) {
+TEST_F(AddedNodesTest, AutomaticallyHaveTheNamesThatTheirCallsGaveThem) {
   RunAdded("added-auto");
   ASSERT_EQ(Work("CUDA graph").size(), 3u);
   const auto nodes = result_["graph_nodes"];
@@ -83,7 +80,7 @@ TEST_P(AddedNodesTest, AutomaticallyHaveTheNamesThatTheirCallsGaveThem) {
   }
 }
 
-TEST_P(AddedNodesTest, AreRecordedAsTheyRan) {
+TEST_F(AddedNodesTest, AreRecordedAsTheyRan) {
   RunAdded("added-node");
   EXPECT_EQ(Work("scripted").size(), 3u);
   ASSERT_EQ(Work("other").size(), 3u);
@@ -91,13 +88,13 @@ TEST_P(AddedNodesTest, AreRecordedAsTheyRan) {
   EXPECT_EQ(Work("other")[0]["correlation"], Calls("cudaGraphLaunch")[0]["correlation"]);
 }
 
-TEST_P(AddedNodesTest, HaveTheirNamesWhereTheProgramCallsTheDriverItself) {
+TEST_F(AddedNodesTest, HaveTheirNamesWhereTheProgramCallsTheDriverItself) {
   RunAdded("added-auto", /*driver_api=*/true);
   ASSERT_EQ(result_["graph_nodes"].size(), 3u);
   EXPECT_EQ(result_["graph_nodes"][2]["name"], "scripted or other");
 }
 
-TEST_P(AddedNodesTest, AskingForTheirNamesIsNoCallOfTheProgram) {
+TEST_F(AddedNodesTest, AskingForTheirNamesIsNoCallOfTheProgram) {
   RunAdded("added-auto", /*driver_api=*/true);
   EXPECT_TRUE(Calls("cuFuncGetName").empty());
   EXPECT_TRUE(Calls("cuKernelGetName").empty());

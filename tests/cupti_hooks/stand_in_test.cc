@@ -273,33 +273,28 @@ TEST_F(StandInTest, ALibraryWithoutTheNewerFunctionsRecords) {
 
 // Calls that are not worth a record.
 
-TEST_P(StandInReleaseTest, QueriesAreNotRecordedAndByRecordsCounted) {
+TEST_P(StandInReleaseTest, QueriesAreNotRecordedAndCountedWhereThatIsAskedFor) {
   Run("basic", {{"cupti", GetParam()}});
   EXPECT_TRUE(Calls("cudaGetLastError").empty());
-  setenv("GPUBOUND_API", "records", 1);
+  setenv("GPUBOUND_COUNT_QUERIES", "1", 1);
   Run("basic", {{"cupti", GetParam()}});
-  unsetenv("GPUBOUND_API");
+  unsetenv("GPUBOUND_COUNT_QUERIES");
   EXPECT_TRUE(Calls("cudaGetLastError").empty());
   EXPECT_EQ(Ledger("api_calls_suppressed"), 10u);
 }
 
-// Whether calls of the driver have records depends on the level, and before 12.5 those of the
-// runtime have some that cannot be switched off. What the runtime asks the driver for within a
-// query is no call of the program's.
+// Before 12.5 queries of the runtime have records that cannot be switched off. What the runtime asks
+// the driver for within a query is no call of the program's.
 TEST_P(StandInReleaseTest, QueriesOfTheDriverAreNotRecordedAndCounted) {
   setenv("GPUBOUND_COUNT_QUERIES", "1", 1);
-  for (const char* api : {"callbacks", "mixed", "records"}) {
-    for (const bool driver_api : {true, false}) {
-      SCOPED_TRACE(std::string(api) + (driver_api ? ", the driver's" : ", the runtime's"));
-      setenv("GPUBOUND_API", api, 1);
-      Run("queries", {{"cupti", GetParam()}, {"driver_api", driver_api}});
-      EXPECT_TRUE(Calls("cuStreamQuery").empty());
-      EXPECT_TRUE(Calls("cudaStreamQuery").empty());
-      EXPECT_EQ(Ledger("api_calls_suppressed"), 20u);
-      EXPECT_FALSE(result_["facts"].contains("queries_not_counted"));
-    }
+  for (const bool driver_api : {true, false}) {
+    SCOPED_TRACE(driver_api ? "the driver's" : "the runtime's");
+    Run("queries", {{"cupti", GetParam()}, {"driver_api", driver_api}});
+    EXPECT_TRUE(Calls("cuStreamQuery").empty());
+    EXPECT_TRUE(Calls("cudaStreamQuery").empty());
+    EXPECT_EQ(Ledger("api_calls_suppressed"), 20u);
+    EXPECT_FALSE(result_["facts"].contains("queries_not_counted"));
   }
-  unsetenv("GPUBOUND_API");
   unsetenv("GPUBOUND_COUNT_QUERIES");
   Run("queries", {{"cupti", GetParam()}, {"driver_api", true}});
   EXPECT_TRUE(result_["facts"].contains("queries_not_counted"));
@@ -323,9 +318,9 @@ TEST_F(StandInTest, AForkChildLeavesWithoutTouchingCupti) {
 
 TEST_P(StandInReleaseTest, TheUserSaysWhichFunctionsAreNotRecorded) {
   setenv("GPUBOUND_QUIET_APIS", "cudaMemsetAsync,-cudaGetLastError", 1);
-  setenv("GPUBOUND_API", "records", 1);
+  setenv("GPUBOUND_COUNT_QUERIES", "1", 1);
   Run("basic", {{"cupti", GetParam()}});
-  unsetenv("GPUBOUND_API");
+  unsetenv("GPUBOUND_COUNT_QUERIES");
   unsetenv("GPUBOUND_QUIET_APIS");
   EXPECT_EQ(Calls("cudaGetLastError").size(), 10u);
   EXPECT_TRUE(Calls("cudaMemsetAsync").empty());

@@ -75,10 +75,6 @@ class TimedCallsTest : public ::testing::Test {
     g_clock_fails = false;
   }
 
-  std::unique_ptr<TimedCalls> NewCalls(TimedCalls::Recorded recorded) {
-    return std::make_unique<TimedCalls>(api_, functions_, recorded, &worker_);
-  }
-
   // One call of a function; |inside| happens between its begin and its end.
   template <typename Inside>
   void Call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const std::vector<void*>& parameters,
@@ -91,10 +87,10 @@ class TimedCallsTest : public ::testing::Test {
     data.correlationData = &slot;
     data.correlationId = 9;
     data.callbackSite = CUPTI_API_ENTER;
-    calls_->OnCall(domain, id, data);
+    calls_.OnCall(domain, id, data);
     inside();
     data.callbackSite = CUPTI_API_EXIT;
-    calls_->OnCall(domain, id, data);
+    calls_.OnCall(domain, id, data);
   }
   void Call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
             const std::vector<void*>& parameters = {}, int32_t result = 0) {
@@ -104,7 +100,7 @@ class TimedCallsTest : public ::testing::Test {
 
   std::vector<TimedCall> TakeAll() {
     std::vector<TimedCall> taken;
-    for (TimedCall call; calls_->Take(&call);) taken.push_back(call);
+    for (TimedCall call; calls_.Take(&call);) taken.push_back(call);
     return taken;
   }
   SyncRecord TakeSync() {
@@ -119,7 +115,7 @@ class TimedCallsTest : public ::testing::Test {
   CuptiApi api_ = ApiWith(&cupti_);
   ApiFunctions functions_{api_, nullptr, QuietApis()};
   WakeSignal worker_;
-  std::unique_ptr<TimedCalls> calls_ = NewCalls(TimedCalls::Recorded::kRuntime);
+  TimedCalls calls_{api_, functions_, &worker_};
 };
 
 TEST_F(TimedCallsTest, ACallOfTheDriverHasItsTimesItsThreadAndWhatItReturned) {
@@ -156,45 +152,28 @@ TEST_F(TimedCallsTest, WhatARuntimeFunctionCallsOfTheDriverIsPartOfIt) {
   EXPECT_THAT(TakeAll(), SizeIs(1)) << "that call is over";
 }
 
-TEST_F(TimedCallsTest, WithoutRecordsTheRuntimesCallsAreTimedLikeTheDrivers) {
-  calls_ = NewCalls(TimedCalls::Recorded::kNone);
-  Call(kRuntime, kLaunch, {}, [this] { Call(kDriver, kDriverLaunch); });
-  Call(kRuntime, kStreamSynchronize, {Handle(14)});
-  Call(kDriver, kDriverLaunch);
-  const std::vector<TimedCall> taken = TakeAll();
-  ASSERT_THAT(taken, SizeIs(3));
-  for (const TimedCall& call : taken) EXPECT_FALSE(call.has_record);
-  EXPECT_EQ(taken[0].domain, kRuntime);
-  EXPECT_EQ(taken[0].id, kLaunch);
-  EXPECT_EQ(taken[0].start_ns, 101u);
-  EXPECT_EQ(taken[0].end_ns, 102u) << "the driver's, within it, is not timed";
-  EXPECT_EQ(taken[0].correlation, 9u);
-  EXPECT_EQ(taken[1].awaited, Awaited::kStream);
-  EXPECT_EQ(taken[2].domain, kDriver);
-}
-
 TEST_F(TimedCallsTest, AClockThatIsSetBackMakesTheCallShortAndIsCounted) {
   Call(kDriver, kDriverLaunch, {}, [] { g_now_ns = 50; });
   const std::vector<TimedCall> taken = TakeAll();
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_EQ(taken[0].start_ns, 101u);
   EXPECT_EQ(taken[0].end_ns, 101u);
-  EXPECT_EQ(calls_->TakeInverted(), 1u);
-  EXPECT_EQ(calls_->TakeInverted(), 0u);
-  EXPECT_EQ(calls_->TakeLost(), 0u);
+  EXPECT_EQ(calls_.TakeInverted(), 1u);
+  EXPECT_EQ(calls_.TakeInverted(), 0u);
+  EXPECT_EQ(calls_.TakeLost(), 0u);
 }
 
 TEST_F(TimedCallsTest, ACallWhoseEndHasNoTimeIsLostAndCounted) {
   Call(kDriver, kDriverLaunch, {}, [] { g_clock_fails = true; });
   EXPECT_THAT(TakeAll(), IsEmpty());
-  EXPECT_EQ(calls_->TakeLost(), 1u);
+  EXPECT_EQ(calls_.TakeLost(), 1u);
 }
 
 TEST_F(TimedCallsTest, ACallWhoseBeginHasNoTimeIsLostAndCountedOnce) {
   g_clock_fails = true;
   Call(kDriver, kDriverLaunch, {}, [] { g_clock_fails = false; });
   EXPECT_THAT(TakeAll(), IsEmpty());
-  EXPECT_EQ(calls_->TakeLost(), 1u);
+  EXPECT_EQ(calls_.TakeLost(), 1u);
 }
 
 TEST_F(TimedCallsTest, ARuntimeFunctionOnAnotherThreadHidesNothing) {
@@ -210,8 +189,8 @@ TEST_F(TimedCallsTest, ACallThatBeganBeforeWeListenedIsNone) {
   data.callbackSite = CUPTI_API_EXIT;
   data.functionReturnValue = &result;
   data.correlationData = &slot;
-  calls_->OnCall(kRuntime, kLaunch, data);
-  calls_->OnCall(kDriver, kDriverLaunch, data);
+  calls_.OnCall(kRuntime, kLaunch, data);
+  calls_.OnCall(kDriver, kDriverLaunch, data);
   EXPECT_THAT(TakeAll(), IsEmpty());
   Call(kDriver, kDriverLaunch);
   EXPECT_THAT(TakeAll(), SizeIs(1)) << "the end of an unseen runtime call hides nothing";
@@ -272,7 +251,7 @@ TEST_F(TimedCallsTest, ACallThatFailedAwaitedNothing) {
 }
 
 TEST_F(TimedCallsTest, OnceItIsClosedCuptiIsNotAskedAnyMore) {
-  calls_->Close();
+  calls_.Close();
   const uint64_t before = g_now_ns;
   Call(kDriver, kDriverLaunch);
   Call(kRuntime, kStreamSynchronize, {Handle(14)});
@@ -291,7 +270,7 @@ TEST_F(TimedCallsTest, WhatFindsTheQueueFullIsLostAndCountedAndTheRestIsInOrder)
   for (int lap = 0; lap < 3; ++lap) {
     const uint64_t before = g_now_ns;
     for (uint64_t i = 0; i < TimedCalls::kSize + kTooMany; ++i) Call(kDriver, kDriverLaunch);
-    EXPECT_EQ(calls_->TakeLost(), kTooMany);
+    EXPECT_EQ(calls_.TakeLost(), kTooMany);
     const std::vector<TimedCall> taken = TakeAll();
     ASSERT_THAT(taken, SizeIs(TimedCalls::kSize));
     for (uint64_t i = 0; i < taken.size(); ++i) {
@@ -301,7 +280,7 @@ TEST_F(TimedCallsTest, WhatFindsTheQueueFullIsLostAndCountedAndTheRestIsInOrder)
     for (int i = 0; i < 7; ++i) Call(kDriver, kDriverLaunch);
     EXPECT_THAT(TakeAll(), SizeIs(7));
   }
-  EXPECT_EQ(calls_->TakeLost(), 0u);
+  EXPECT_EQ(calls_.TakeLost(), 0u);
 }
 
 TEST_F(TimedCallsTest, ThreadsThatPutWhileTheWorkerTakesLoseNothingUncounted) {
@@ -323,7 +302,7 @@ TEST_F(TimedCallsTest, ThreadsThatPutWhileTheWorkerTakesLoseNothingUncounted) {
       ++taken;
       begins.insert(call.start_ns);
     }
-    lost += calls_->TakeLost();
+    lost += calls_.TakeLost();
   };
   while (running != 0) take();
   for (std::thread& thread : threads) thread.join();

@@ -140,13 +140,6 @@ void CuptiMonitor::ApiExit(ApiInfo* info) {
     PutApi(*info, runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER, info->cbid,
            info->correlation);
   }
-  const bool driver_record = faults().driver_records && info->is_launch &&
-                             info->symbol != nullptr && IsEnabled(CUPTI_ACTIVITY_KIND_DRIVER) &&
-                             !denied_driver_[CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel];
-  if (driver_record) {
-    PutApi(*info, CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-           info->correlation);
-  }
   CallBackDriver(info, CUPTI_API_EXIT);
   CallBackApi(info, CUPTI_API_EXIT);
 }

@@ -101,15 +101,6 @@ TEST_F(ProtocolTest, RealtimeStepMovesRecordsAndNotTheTruth) {
   EXPECT_EQ(kernel["start"].get<int64_t>() - (*really)["start_ns"].get<int64_t>(), kStepNs);
 }
 
-TEST_F(ProtocolTest, LaunchesCarryNestedDriverRecords) {
-  const Json result = Run({{"workload", "basic"}, {"kinds", {kRuntime, kDriver, kKernel}}},
-                          {{"faults", {{"driver_records", true}}}});
-  ASSERT_EQ(Records(result, kDriver).size(), 1u);
-  EXPECT_EQ(Records(result, kDriver)[0]["name"], "cuLaunchKernel");
-  EXPECT_EQ(Records(result, kDriver)[0]["correlation"],
-            Records(result, kKernel).at(0)["correlation"]);
-}
-
 TEST_F(ProtocolTest, FullLaunchQueueIsAnOverheadRecord) {
   const Json result =
       Run({{"workload", "many"}, {"kinds", {kOverhead}}},

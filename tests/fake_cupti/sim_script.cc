@@ -63,7 +63,6 @@ Readers FaultReaders(CuptiFaults* faults) {
       {"unknown_kind_every", Into(&faults->unknown_kind_every)},
       {"invalid_kind_every", Into(&faults->invalid_kind_every)},
       {"shuffle_records", Into(&faults->shuffle_records)},
-      {"driver_records", Into(&faults->driver_records)},
       {"separate_graph_correlations", Into(&faults->separate_graph_correlations)},
       {"truncated_thread_ids", Into(&faults->truncated_thread_ids)},
       {"kernel_start_shift_ns", Into(&faults->kernel_start_shift_ns)},

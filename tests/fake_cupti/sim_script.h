@@ -30,7 +30,6 @@ struct CuptiFaults {
   uint32_t unknown_kind_every = 0;  // after every nth record comes one of a kind nobody knows
   uint32_t invalid_kind_every = 0;  // every nth GetNextRecord fails with INVALID_KIND
   bool shuffle_records = false;     // records of a buffer are delivered in reversed order
-  bool driver_records = false;      // launches carry a nested DRIVER record (cuLaunchKernel)
   bool separate_graph_correlations = false;  // nodes of one graph launch: own ids, not the launch's
   bool truncated_thread_ids = false;  // pthread_self() whatever cuptiSetThreadIdType was told
   int64_t kernel_start_shift_ns = 0;  // added to device times: negative puts starts before launches

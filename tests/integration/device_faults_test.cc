@@ -74,43 +74,6 @@ TEST_F(DeviceFaults, AGraphRecordedAsAWholeDoesNotAskForTheIdsOfItsNodes) {
   ExpectSameTime(Row("inference")["gpu_caused_ns"], truth_["busy_ns"], "caused by inference");
 }
 
-TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesDoublesNothing) {
-  runner().Set("GPUBOUND_API", "records");
-  Train({{"faults", {{"driver_records", true}}}});
-  ASSERT_EQ(Calls("cuLaunchKernel"), kIterations * kKernels);
-  EXPECT_EQ(Calls("cudaLaunchKernel"), kIterations * kKernels);
-  EXPECT_EQ(Kernels(), kIterations * kKernels);
-  ExpectSameTime(report_["processes"][0]["gpu_busy_ns"], truth_["busy_ns"], "busy");
-  ExpectSameTime(report_["processes"][0]["gpu_sum_ns"], truth_["busy_ns"], "sum");
-  ExpectSameTime(Row("backpropagation")["gpu_caused_ns"],
-                 BusyNsOf(truth_, {"policy_backward", "optimizer_step"}), "caused");
-  EXPECT_EQ(LedgerOf(report_, "kernels_without_launch"), 0);
-}
-
-// As without: two launches and a wait in each backward pass, a copy, a launch and a wait before it.
-TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesIsNoTransitionOfItsOwn) {
-  runner().Set("GPUBOUND_API", "records");
-  Train({{"faults", {{"driver_records", true}}}});
-  const Json expected = {{"native->cuda_api", 2 * kIterations}, {"native->cuda_sync", kIterations}};
-  EXPECT_EQ(Row("backpropagation")["transitions"], expected);
-  EXPECT_EQ(Row("inference")["transitions"], expected);
-}
-
-// The launch queue is full: each call waits in the runtime's function and in the driver's.
-TEST_F(DeviceFaults, TheDriversCallWithinTheRuntimesWaitsNoSecondTime) {
-  constexpr int kLaunches = 500;
-  runner().Set("GPUBOUND_API", "records");
-  Run({{"device", {{"queue_depth", 16}}}, {"faults", {{"driver_records", true}}}}, "storm",
-      kLaunches);
-  EXPECT_EQ(Calls("cuLaunchKernel"), kLaunches);
-  int64_t waited_ns = 0;
-  for (const Json& cell : report_["processes"][0]["cells"]) {
-    if (cell["layer"] == "cuda_sync") waited_ns += cell["ns"].get<int64_t>();
-  }
-  EXPECT_GT(waited_ns, 0);
-  EXPECT_EQ(Select("sum(duration_ns)", "overhead WHERE kind = 'COMMAND_BUFFER_FULL'"), waited_ns);
-}
-
 // By a fiftieth: half a millisecond within the run, tens of microseconds before the first launch.
 TEST_F(DeviceFaults, ADeviceClockThatFallsBehindIsDoubtful) {
   Train({{"faults", {{"device_skew_ppm", -20'000}}}});

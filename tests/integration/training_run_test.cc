@@ -99,34 +99,25 @@ TEST_F(TrainingRun, NothingOfItWasLost) {
   EXPECT_EQ(Gpubound({"doctor", run_path()}).exit_code, 0);
 }
 
-TEST_F(TrainingRun, HoldsTheSameHoweverCallsAreLearnt) {
-  std::set<std::string> versions;  // of CUPTI, as the trace has them
+TEST_F(TrainingRun, HoldsTheSameByCallsOfTheDriver) {
+  std::vector<std::vector<size_t>> found;  // works, calls, synchronisations
   for (const bool driver_api : {false, true}) {
     SCOPED_TRACE(driver_api ? "calls of the driver" : "calls of the runtime");
-    std::map<std::string, std::vector<size_t>> found;  // by level: works, calls, synchronisations
-    for (const std::string level : {"records", "mixed", "callbacks"}) {
-      runner().Set("GPUBOUND_SIM_SCRIPT", Json({{"driver_api", driver_api}}).dump());
-      std::filesystem::remove_all(run_path());
-      const Outcome outcome =
-          Gpubound({"run", "--api", level, "-o", run_path(), "--", GPUBOUND_TEST_VICTIM, "train",
-                    std::to_string(kIterations)});
-      ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
-      const Json report = Report();
-      ASSERT_EQ(report["processes"].size(), 1u);
-      ExpectExactPartition(report);
-      ExpectTruth(report["processes"][0]);
-      const auto run = Load();
-      const ProcessTrace& process = run.processes[0];
-      versions.insert(process.cupti_version);
-      size_t calls = 0;
-      for (const ThreadTrace& thread : process.threads) calls += thread.calls.size();
-      found[level] = {process.device_work.size(), calls, process.syncs.size()};
-      EXPECT_GT(process.syncs.size(), 0u);
-    }
-    EXPECT_EQ(found["mixed"], found["records"]);
-    EXPECT_EQ(found["callbacks"], found["records"]);
+    runner().Set("GPUBOUND_SIM_SCRIPT", Json({{"driver_api", driver_api}}).dump());
+    std::filesystem::remove_all(run_path());
+    ASSERT_EQ(Victim("train", kIterations).exit_code, 0);
+    const Json report = Report();
+    ASSERT_EQ(report["processes"].size(), 1u);
+    ExpectExactPartition(report);
+    ExpectTruth(report["processes"][0]);
+    const auto run = Load();
+    const ProcessTrace& process = run.processes[0];
+    size_t calls = 0;
+    for (const ThreadTrace& thread : process.threads) calls += thread.calls.size();
+    found.push_back({process.device_work.size(), calls, process.syncs.size()});
+    EXPECT_GT(process.syncs.size(), 0u);
   }
-  EXPECT_EQ(versions.size(), 3u) << "costs of one level must not be taken for those of another";
+  EXPECT_EQ(found[0], found[1]);
 }
 
 // Calls that are not recorded, of a program that says how many it makes.
@@ -136,10 +127,9 @@ class Queries : public CommandRun {
   static constexpr const char* kCounter = "api_calls_suppressed";
 
   // How many the program has made, but for the few of its one iteration.
-  double Poll(const std::string& count, const std::string& api) {
+  double Poll(const std::string& count) {
     std::filesystem::remove_all(run_path());
     runner().Set("GPUBOUND_COUNT_QUERIES", count);
-    runner().Set("GPUBOUND_API", api);
     const Outcome outcome = Victim("poll", kPollMs);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
     report_ = Report();
@@ -160,22 +150,16 @@ class Queries : public CommandRun {
 };
 
 TEST_F(Queries, AreAllCountedWhereThatIsAskedFor) {
-  for (const auto& [count, api] : {std::pair("1", "callbacks"), std::pair("1", "mixed"),
-                                   std::pair("1", "records"), std::pair("0", "records")}) {
-    SCOPED_TRACE(std::string(api) + ", " + count);
-    const double polled = Poll(count, api);
-    EXPECT_TRUE(report_["not_counted"].empty());
-    EXPECT_GE(Counted(), polled);
-    EXPECT_LT(Counted(), polled + 100);
-  }
+  const double polled = Poll("1");
+  EXPECT_TRUE(report_["not_counted"].empty());
+  EXPECT_GE(Counted(), polled);
+  EXPECT_LT(Counted(), polled + 100);
 }
 
 TEST_F(Queries, AreSaidNotToBeCountedWhereTheyAreNot) {
-  for (const char* api : {"callbacks", "mixed"}) {
-    Poll("0", api);
-    ASSERT_EQ(report_["not_counted"].size(), 1u) << api;
-    EXPECT_EQ(report_["not_counted"][0]["counter"], kCounter);
-  }
+  Poll("0");
+  ASSERT_EQ(report_["not_counted"].size(), 1u);
+  EXPECT_EQ(report_["not_counted"][0]["counter"], kCounter);
   EXPECT_THAT(Gpubound({"doctor", run_path()}).out, HasSubstr("unknown    api_calls_suppressed"));
   EXPECT_EQ(Check("ledger.api_calls_suppressed<=1000000000").exit_code, 1) << "it is not zero";
 }

@@ -126,18 +126,13 @@ TEST_F(TwoDevices, KernelsStayOnTheirDevice) {
 }
 
 TEST_F(TwoDevices, AWaitForOneIsForWhatRunsOnThatOne) {
-  for (const char* level : {"callbacks", "mixed", "records"}) {
-    SCOPED_TRACE(level);
-    std::filesystem::remove_all(run_path());
-    runner().Set("GPUBOUND_API", level);
-    Train();
-    const Json waits = Rows(
-        "SELECT context, count(*) AS n FROM sync WHERE type = 4 GROUP BY context ORDER BY context");
-    const Json expected = {{{"context", 1}, {"n", kIterations}},
-                           {{"context", 2}, {"n", kIterations}}};
-    EXPECT_EQ(waits, expected);
-    EXPECT_EQ(LedgerOf(report_, "work_after_wait"), 0);
-  }
+  Train();
+  const Json waits = Rows(
+      "SELECT context, count(*) AS n FROM sync WHERE type = 4 GROUP BY context ORDER BY context");
+  const Json expected = {{{"context", 1}, {"n", kIterations}},
+                         {{"context", 2}, {"n", kIterations}}};
+  EXPECT_EQ(waits, expected);
+  EXPECT_EQ(LedgerOf(report_, "work_after_wait"), 0);
 }
 
 // As two slices of one device, which CUPTI's records named after the whole device until 12.8.

@@ -114,13 +114,6 @@ TEST_F(RunArgumentsTest, AnEmptyFolderIsAVariableThatWasNotSet) {
   EXPECT_THAT(captured_.err, HasSubstr("the word is empty"));
 }
 
-TEST_F(RunArgumentsTest, TheLevelOfCallsIsOneOfTwo) {
-  Parse({"--api", "callbacks", "--", "cmd"});
-  EXPECT_EQ(arguments_.api, "callbacks");
-  Parse({"--api", "driver", "--", "cmd"});
-  EXPECT_EQ(over_, kExitLauncherFailed);
-}
-
 TEST_F(RunArgumentsTest, AnOptionWithoutItsValueIsAFailure) {
   Parse({"-o", "--", "python"});
   EXPECT_EQ(over_, kExitLauncherFailed);

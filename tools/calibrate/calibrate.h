@@ -26,8 +26,7 @@ struct CalibrateOptions {
   LibraryFiles libraries;
   std::string python;  // interpreter, a path or a name in PATH; empty: Python is left out
   bool cuda = true;
-  std::string cuda_runtime;          // path of the libcudart; empty: the one that the loader finds
-  std::vector<Assignment> settings;  // of the recorded programs, beside those of the environment
+  std::string cuda_runtime;  // path of the libcudart; empty: the one that the loader finds
   uint64_t seed = 0;
   // After the third, no further round is begun that would not end by then; what was measured
   // counts.

@@ -86,7 +86,6 @@ class Round {
   std::vector<Assignment> Recorded(const std::string& folder) const {
     std::vector<Assignment> assignments =
         RunAssignments(options_.libraries, folder, PreloadOf(EnvironmentVariable));
-    assignments.insert(assignments.end(), options_.settings.begin(), options_.settings.end());
     assignments.push_back({"GPUBOUND_DISABLE", "0"});
     return assignments;
   }

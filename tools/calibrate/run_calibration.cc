@@ -53,7 +53,6 @@ Result<Calibration> Measure(const Run& run, const RunCalibrationOptions& options
                how_not + "gpubound calibrate measures longer)");
   CalibrateOptions measuring;
   measuring.libraries = options.libraries;
-  measuring.settings = options.settings;
   measuring.python = InterpreterOf(run);
   measuring.cuda = KeyOf(run).device_kind != "none";
   measuring.cuda_runtime = CudaRuntimeOf(run);

@@ -19,8 +19,7 @@ namespace gpubound {
 
 struct RunCalibrationOptions {
   LibraryFiles libraries;
-  bool measure = true;               // where none is kept
-  std::vector<Assignment> settings;  // see CalibrateOptions
+  bool measure = true;  // where none is kept
   std::chrono::seconds time_cap{10};
   std::string how_not;  // how the user has it left out; empty: not at all
 };

@@ -137,7 +137,6 @@ void GiveCalibration(const RunArguments& arguments, const LibraryFiles& librarie
   RunCalibrationOptions options;
   options.libraries = libraries;
   options.how_not = "--no-calibrate leaves it out";
-  if (!arguments.api.empty()) options.settings.push_back({"GPUBOUND_API", arguments.api});
   options.measure = !arguments.no_calibrate && !arguments.quiet && switched.value_or(true);
   const Result<std::optional<Calibration>> given = CalibrateRun(directory.path, options);
   if (!given.ok() && options.measure) PrintError(given.error());
@@ -165,7 +164,6 @@ std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
       RunAssignments(libraries, directory.path, EnvironmentVariable);
   assignments.push_back({"GPUBOUND_LAUNCHED", "1"});
   if (!arguments.graphs.empty()) assignments.push_back({"GPUBOUND_GRAPHS", arguments.graphs});
-  if (!arguments.api.empty()) assignments.push_back({"GPUBOUND_API", arguments.api});
   if (!arguments.counters.empty()) {
     assignments.push_back({"GPUBOUND_COUNTERS", arguments.counters});
   }

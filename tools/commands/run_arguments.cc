@@ -66,14 +66,6 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
       .Check(OneOf({"node", "graph", "auto"}))
       .Value("LEVEL");
   parser
-      .AddOption("--api", &arguments->api,
-                 "How CUDA calls, waits and events are learnt: calls of the runtime by CUPTI's "
-                 "records and all else from inside its callbacks (mixed, the default), all from "
-                 "inside callbacks (callbacks), or all by records (records: twice the cost of a "
-                 "launch; queries, which are not recorded, are all counted)")
-      .Check(OneOf({"callbacks", "mixed", "records"}))
-      .Value("LEVEL");
-  parser
       .AddOption("--counters", &arguments->counters,
                  "Sample hardware counters per operation: multiprocessors and warps active, memory "
                  "throughput; CUDA 12.6, and mostly administrator rights")

@@ -16,7 +16,6 @@ namespace gpubound {
 struct RunArguments {
   std::string output;                  // -o; empty: choose
   std::string graphs;                  // --graphs; empty: $GPUBOUND_GRAPHS or its default
-  std::string api;                     // --api; empty: $GPUBOUND_API or its default
   std::string counters;                // --counters; empty: $GPUBOUND_COUNTERS or none
   std::string steps;                   // --steps; empty: $GPUBOUND_STEPS or all
   std::optional<int64_t> duration_ns;  // --duration; absent: until each process ends

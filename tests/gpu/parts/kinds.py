@@ -16,7 +16,7 @@ START_S, LOOP_S, END_S = 240, 200, 60  # at most
 PROCESSES, PROCESSES_SIMULATED = 3, 2  # of each way
 WARM_UP, ITERATIONS = 20, 150
 NOTHING = "nothing"
-GPUBOUND = {"gpubound, mixed": "mixed", "gpubound, callbacks": "callbacks"}  # --api
+GPUBOUND = "gpubound"
 WAYS = {
     NOTHING: None,
     "kernels": "kernel",
@@ -26,7 +26,7 @@ WAYS = {
     "these five alone": "frequent",
     "callbacks of these five alone": "callbacks",
     "kernels, copies, sets, all of the runtime": "kernel,copy,runtime",
-    **dict.fromkeys(GPUBOUND),
+    GPUBOUND: None,
 }
 
 
@@ -69,9 +69,9 @@ def start(machine, python, client, way):
     if machine.simulated:
         command += ["--device", "cpu"]
     changes = {} if WAYS[way] is None else asking(client, WAYS[way])
-    if way in GPUBOUND:
-        command = [machine.bundle / "bin/gpubound", "run", "-q", "--no-calibrate", "--api", GPUBOUND[way],
-                   "-o", machine.new_run_path(), "--", *command]
+    if way == GPUBOUND:
+        command = [machine.bundle / "bin/gpubound", "run", "-q", "--no-calibrate", "-o",
+                   machine.new_run_path(), "--", *command]
     return PausingProgram(command, machine.variables(**changes), machine.scratch)
 
 

@@ -23,8 +23,6 @@ def run(verdict, machine):
         "every query recorded": lambda: machine.record(
             words, GPUBOUND_QUIET_APIS=RECORD_QUERIES).outcome.out,
         "graphs auto": lambda: machine.record(words, options=["--graphs", "auto"]).outcome.out,
-        "all by callbacks": lambda: machine.record(words, options=["--api", "callbacks"]).outcome.out,
-        "all by records": lambda: machine.record(words, options=["--api", "records"]).outcome.out,
     }
     measure(verdict, "a turn of 8 calls and one kernel", ways,
             lambda out: float(out.split('"ns_per_turn": ')[1].split("}")[0]), "ns")
@@ -36,8 +34,6 @@ def run(verdict, machine):
     ways = {
         "without": lambda: machine.command(script).out,
         "with": lambda: machine.record(script).outcome.out,
-        "all by callbacks": lambda: machine.record(script, options=["--api", "callbacks"]).outcome.out,
-        "all by records": lambda: machine.record(script, options=["--api", "records"]).outcome.out,
         "torch.profiler, GPU alone": lambda: machine.command([*script, "--profile", trace]).out,
     }
     measure(verdict, "an iteration of the torch actor-critic", ways,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far corrected times are from the truth: the same iterations of a training loop, in processes that are
-recorded, in either way in which CUDA calls can be learnt, and in processes that are not, which take turns.
+recorded and in processes that are not, which take turns.
 Libraries are loaded and the loops are warm before that. What the machine does meanwhile, by which iterations of one and the same process became two fifths
 longer within seconds, falls on all alike, and so does how fast a processor is. There are several
 processes of each kind, and what these differ by is the error.
@@ -16,11 +16,10 @@ from harness.turns import PausingProgram, compared, take_turns
 
 TITLE = "the residual of corrected times, of recorded and plain processes in turns"
 
-CALIBRATION_S = 35  # of each level
-LEVELS = ("mixed", "callbacks")  # of --api
+CALIBRATION_S = 35
 TURN_S = 0.07  # of which the first 10 ms are an eighth slower, recorded or not, on an H200
 START_S, LOOP_S, END_S = 120, 150, 60  # at most
-PLAIN, RECORDED, SIMULATED = 4, 3, 2  # processes that are plain, and of each level; there, of either
+PLAIN, RECORDED, SIMULATED = 4, 3, 2  # processes that are plain, and that are recorded; there, of either
 
 
 @dataclasses.dataclass
@@ -54,7 +53,6 @@ LOOPS = (
 @dataclasses.dataclass
 class Process:
     program: PausingProgram
-    level: str = None
     path: object = None  # of its run; None: it is plain
     begins_ns: list = None
     report: dict = None
@@ -62,19 +60,18 @@ class Process:
 
 def run(verdict, machine):
     python = machine.find_python()
-    for level in LEVELS:
-        words = [machine.bundle / "bin/gpubound", "calibrate", "--python", python, "--seconds", CALIBRATION_S]
-        calibrated = machine.command(words, 200, GPUBOUND_API=level)
-        if not verdict.check(calibrated.status == 0, f"gpubound calibrate measures, {level}", calibrated.describe()):
-            return
-        verdict.add_report(f"calibration, {level}", calibrated.out)
+    words = [machine.bundle / "bin/gpubound", "calibrate", "--python", python, "--seconds", CALIBRATION_S]
+    calibrated = machine.command(words, 200)
+    if not verdict.check(calibrated.status == 0, "gpubound calibrate measures", calibrated.describe()):
+        return
+    verdict.add_report("calibration", calibrated.out)
     loops = [loop for loop in LOOPS if not machine.simulated or loop.words[0] == "sb3_loop.py"]
     processes = {loop.name: [] for loop in loops}
     try:
         for loop in loops:
-            for level in (None, *LEVELS):
-                count = SIMULATED if machine.simulated else PLAIN if level is None else RECORDED
-                processes[loop.name] += [start(machine, python, loop, level) for _ in range(count)]
+            for is_recorded in (False, True):
+                count = SIMULATED if machine.simulated else RECORDED if is_recorded else PLAIN
+                processes[loop.name] += [start(machine, python, loop, is_recorded) for _ in range(count)]
         for loop in loops:
             ready = [one.program.wait_for_pause(1, START_S) for one in processes[loop.name]]
             verdict.check(all(ready), f"{loop.name}: every process is ready")
@@ -91,20 +88,18 @@ def run(verdict, machine):
             one.program.kill()
 
 
-def start(machine, python, loop, level):
-    """|level|: of --api; None: not recorded."""
+def start(machine, python, loop, is_recorded):
     before, behind = loop.pauses
     script, *words = loop.words
     command = [python, machine.bundle / "programs" / script, *words, behind + 1,
                "--pause-before", before, behind]
     if machine.simulated:
         command += ["--device", "cpu"]
-    if level is None:
+    if not is_recorded:
         return Process(PausingProgram(command, machine.variables(), machine.scratch))
     path = machine.new_run_path()
-    command = [machine.bundle / "bin/gpubound", "run", "-q", "--api", level, "-o", path,
-               "--steps", f"{loop.first}:{loop.first + loop.recorded}", "--", *command]
-    return Process(PausingProgram(command, machine.variables(), machine.scratch), level, path)
+    command = [machine.bundle / "bin/gpubound", "run", "-q", "-o", path, "--steps", f"{loop.first}:{loop.first + loop.recorded}", "--", *command]
+    return Process(PausingProgram(command, machine.variables(), machine.scratch), path)
 
 
 def finish(machine, one):
@@ -131,7 +126,7 @@ def saved_of(loop, one):
 
 def keep_turns(path, processes):
     """Beside a run that is kept, for a closer look than this one."""
-    told = [{"recorded": one.path is not None, "level": one.level, "begins_ns": one.begins_ns,
+    told = [{"recorded": one.path is not None, "begins_ns": one.begins_ns,
              "turns_ns": one.program.turns_ns} for one in processes]
     (path / "turns.json").write_text(json.dumps(told), encoding="utf-8")
 
@@ -143,11 +138,10 @@ def judge(verdict, loop, processes):
     plain = [work_of(loop, one) for one in processes if one.path is None]
     keep_turns(next(one.path for one in processes if one.path is not None), processes)
     verdict.figure(f"{loop.name}, ms an iteration, plain", listed(plain))
-    for level in LEVELS:
-        judge_level(verdict, loop, f"{loop.name}, {level}", [one for one in processes if one.level == level], plain)
+    judge_recorded(verdict, loop, loop.name, [one for one in processes if one.path is not None], plain)
 
 
-def judge_level(verdict, loop, what, recorded, plain):
+def judge_recorded(verdict, loop, what, recorded, plain):
     """|plain|: what the iterations took that were not recorded, ns, of each process."""
     if not verdict.check(all(one.report and one.report["corrected"] for one in recorded), f"{what}: is corrected"):
         return
