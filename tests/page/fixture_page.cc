@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fixture_page FOLDER: writes what the tests of the page look at, out of one run made by hand:
-// page.html, report.json, report.txt, figure.svg and figure.pdf, and compare.html and compare.json
+// page.html, report.json, report.txt, figure.svg, and compare.html and compare.json
 // out of two groups of such runs; many.html has many operations, killed.html a run that was killed,
 // thinned.html the first run without most of its older events, imported.html a run of another tool
 // whose text is imported.txt, unlaunched.html and unlaunched.json one with work of which no launch
@@ -363,8 +363,7 @@ int WriteAll(const std::string& folder) {
   const std::vector<PlotGroup> groups = GroupForPlot({plotted}, {"algorithm"});
   const bool written = Write(folder + "/report.json", RenderJson(analyzed.report)) &&
                        Write(folder + "/report.txt", RenderText(analyzed.report, text)) &&
-                       Write(folder + "/figure.svg", RenderPlot(groups, PlotFormat::kSvg)) &&
-                       Write(folder + "/figure.pdf", RenderPlot(groups, PlotFormat::kPdf));
+                       Write(folder + "/figure.svg", RenderPlot(groups));
   const Result<std::string> page = PageOf(analyzed);
   if (!page.ok()) {  // the figure has been written even so
     std::fprintf(stderr, "%s\n", page.error().ToString().c_str());

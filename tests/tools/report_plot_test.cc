@@ -43,11 +43,5 @@ TEST_F(PlotKeysTest, RunsWithoutMetadataAreSaidToHaveNone) {
   EXPECT_THAT(checked.error().expected, HasSubstr("they have none"));
 }
 
-TEST(PlotFormatTest, IsWhatTheNameOfTheFileSays) {
-  EXPECT_EQ(PlotFormatOf("a.svg"), PlotFormat::kSvg);
-  EXPECT_EQ(PlotFormatOf("a.pdf"), PlotFormat::kPdf);
-  EXPECT_EQ(PlotFormatOf("pdf"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace gpubound

@@ -58,7 +58,7 @@ constexpr CommandHelp kHelp = {
     "  gpubound report train.gpubound --by phase,operation --kernels\n"
     "  gpubound report train.gpubound --open\n"
     "  gpubound report train.gpubound --json > report.json\n"
-    "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.pdf\n"};
+    "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.svg\n"};
 
 constexpr int kUnlimitedWidth = 1'000'000;
 constexpr char kPageOfRun[] = "RUN/report.html";  // of --html without a file
@@ -103,9 +103,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
       .Value("FILE")
       .OrWithout(kPageOfRun);
   parser.AddFlag("--open", &arguments->open, "Write the page and open it in a browser");
-  parser
-      .AddOption("--plot", &arguments->plot,
-                 "Draw bars and transitions for a paper, as .svg or .pdf")
+  parser.AddOption("--plot", &arguments->plot, "Draw bars and transitions for a paper, as .svg")
       .Check(NotEmpty())
       .Value("FILE");
   parser
@@ -147,9 +145,9 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   if (window == "work") arguments->model.window = ReportWindow::kWork;
   if (window == "whole") arguments->model.window = ReportWindow::kWhole;
   std::string complaint = Contradiction(parser);
-  if (complaint.empty() && !arguments->plot.empty() && !PlotFormatOf(arguments->plot)) {
-    complaint = "--plot writes SVG or PDF, and '" + EscapeName(arguments->plot) +
-                "' ends in neither .svg nor .pdf.";
+  if (complaint.empty() && !arguments->plot.empty() && !arguments->plot.ends_with(".svg")) {
+    complaint = "--plot writes SVG, and '" + EscapeName(arguments->plot) +
+                "' does not end in .svg (rsvg-convert -f pdf FILE.svg makes a PDF of it).";
   } else if (complaint.empty() && arguments->runs.size() > 1 && arguments->plot.empty()) {
     complaint = "'" + EscapeName(arguments->runs[1]) +
                 "' is one argument too many: only --plot takes several runs";
@@ -173,8 +171,7 @@ int DrawFigure(const ReportArguments& arguments) {
   const std::vector<std::string> usual = {"algorithm", "environment"};
   const std::vector<PlotGroup> groups =
       GroupForPlot(input->runs, arguments.group_by.empty() ? usual : arguments.group_by);
-  return StoreAs(arguments.plot, RenderPlot(groups, *PlotFormatOf(arguments.plot)), arguments.force,
-                 kExitCheckFailed);
+  return StoreAs(arguments.plot, RenderPlot(groups), arguments.force, kExitCheckFailed);
 }
 
 int StorePage(const ReportArguments& arguments, const AnalyzedRun& analyzed) {

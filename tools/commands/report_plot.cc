@@ -16,12 +16,6 @@
 
 namespace gpubound {
 
-std::optional<PlotFormat> PlotFormatOf(const std::string& path) {
-  if (path.ends_with(".svg")) return PlotFormat::kSvg;
-  if (path.ends_with(".pdf")) return PlotFormat::kPdf;
-  return std::nullopt;
-}
-
 Result<PlotInput> LoadForPlot(const std::vector<std::string>& paths, const ReportOptions& options) {
   PlotInput input;
   for (const std::string& path : paths.empty() ? std::vector<std::string>{""} : paths) {

@@ -5,7 +5,6 @@
 #define GPUBOUND_TOOLS_COMMANDS_REPORT_PLOT_H_
 
 #include <list>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +14,6 @@
 #include "analysis/report/report.h"
 
 namespace gpubound {
-
-// The format that the name of a file asks for.
-std::optional<PlotFormat> PlotFormatOf(const std::string& path);
 
 // What a figure is made of.
 struct PlotInput {

@@ -10,7 +10,6 @@
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
 #include "analysis/output/page/helvetica.h"
-#include "analysis/output/page/pdf_writer.h"
 #include "analysis/output/page/svg_writer.h"
 
 namespace gpubound {
@@ -111,7 +110,7 @@ std::string Fitting(const std::string& name, double room, double size) {
 
 class Picture {
  public:
-  Picture(const std::vector<PlotGroup>& groups, Drawing* drawing)
+  Picture(const std::vector<PlotGroup>& groups, SvgWriter* drawing)
       : groups_(groups), drawing_(*drawing) {
     int64_t longest_ns = 1;
     uint64_t most = 1;
@@ -142,7 +141,7 @@ class Picture {
 
  private:
   void Text(double x, double y, const std::string& text,
-            Drawing::Anchor anchor = Drawing::Anchor::kStart, double size = kTextSize) {
+            SvgWriter::Anchor anchor = SvgWriter::Anchor::kStart, double size = kTextSize) {
     drawing_.Text(x, y, text, anchor, size, false);
   }
 
@@ -164,7 +163,7 @@ class Picture {
     if (group.simulated) about += " - SIMULATED DEVICE";
     const double room = kWidth - 2 * kMargin - kWiderFont * HelveticaWidth(about, kSize);
     drawing_.Text(kMargin, y_ + 10, Fitting(group.name, room, kSize) + about,
-                  Drawing::Anchor::kStart, kSize, true);
+                  SvgWriter::Anchor::kStart, kSize, true);
     y_ += 18;
     const double top = y_ - 2;
     for (const PlotOperation& row : group.operations) DrawOperation(row);
@@ -176,7 +175,7 @@ class Picture {
   void DrawOperation(const PlotOperation& row) {
     const std::string name = ShownName(row.operation);
     Text(kLeft - 6, y_ + 9, Fitting(row.operation, kLeft - 6 - kMargin, kTextSize),
-         Drawing::Anchor::kEnd);
+         SvgWriter::Anchor::kEnd);
     double x = kLeft;
     for (size_t i = 0; i < kPlotColumns; ++i) {
       if (row.ns[i] <= 0) continue;
@@ -186,14 +185,14 @@ class Picture {
                     std::string("class=\"") + kStyles[i].name + "\"");
       x += width;
     }
-    Text(x + 4, y_ + 9, FormatTime(row.wall_ns()), Drawing::Anchor::kStart, 8.5);
+    Text(x + 4, y_ + 9, FormatTime(row.wall_ns()), SvgWriter::Anchor::kStart, 8.5);
     const double first = y_;
     for (const auto& [transition, count] : row.transitions) {
       const double width = static_cast<double>(count) / count_per_unit_;
       drawing_.Rect(kCountLeft, y_, width, kBar - 3, "#56B4E9",
                     name + ", " + transition + ": " + std::to_string(count),
                     "class=\"transition\"");
-      Text(kCountLeft + 3, y_ + 7, transition + " " + FormatCount(count), Drawing::Anchor::kStart,
+      Text(kCountLeft + 3, y_ + 7, transition + " " + FormatCount(count), SvgWriter::Anchor::kStart,
            7.5);
       y_ += kBar;
     }
@@ -208,13 +207,13 @@ class Picture {
       const double ns = tick * step_ns;
       const double x = kLeft + ns / ns_per_unit_;
       drawing_.Line(x, y_, x, y_ + 4, "#000000");
-      Text(x, y_ + 14, FormatTime(static_cast<int64_t>(ns)), Drawing::Anchor::kMiddle, 9);
+      Text(x, y_ + 14, FormatTime(static_cast<int64_t>(ns)), SvgWriter::Anchor::kMiddle, 9);
     }
     y_ += 18;
   }
 
   const std::vector<PlotGroup>& groups_;
-  Drawing& drawing_;
+  SvgWriter& drawing_;
   double y_ = kMargin;
   double ns_per_unit_ = 1;
   double count_per_unit_ = 1;
@@ -249,11 +248,9 @@ std::vector<PlotGroup> GroupForPlot(const std::vector<PlotRun>& runs,
   return groups;
 }
 
-std::string RenderPlot(const std::vector<PlotGroup>& groups, PlotFormat format) {
+std::string RenderPlot(const std::vector<PlotGroup>& groups) {
   SvgWriter svg;
-  PdfWriter pdf;
-  Drawing& drawing = format == PlotFormat::kPdf ? static_cast<Drawing&>(pdf) : svg;
-  return Picture(groups, &drawing).Render();
+  return Picture(groups, &svg).Render();
 }
 
 }  // namespace gpubound

@@ -46,10 +46,9 @@ struct PlotRun {
 std::vector<PlotGroup> GroupForPlot(const std::vector<PlotRun>& runs,
                                     const std::vector<std::string>& keys);
 
-// The picture, the same in each format. All bars of time have one scale, which SVG has in the
-// root's attribute data-ns-per-unit; bars of counts have data-count-per-unit.
-enum class PlotFormat { kSvg, kPdf };
-std::string RenderPlot(const std::vector<PlotGroup>& groups, PlotFormat format);
+// As SVG. All bars of time have one scale, which is the root's attribute data-ns-per-unit; bars of
+// counts have data-count-per-unit.
+std::string RenderPlot(const std::vector<PlotGroup>& groups);
 
 }  // namespace gpubound
 

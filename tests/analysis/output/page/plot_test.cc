@@ -8,7 +8,6 @@
 
 #include "analysis/base/xml_text.h"
 #include "analysis/output/page/helvetica.h"
-#include "analysis/output/page/pdf_writer.h"
 
 namespace gpubound {
 namespace {
@@ -53,7 +52,7 @@ TEST_F(PlotTest, RunsOfTheSameMetadataAreOneGroupAndItsMean) {
 
 TEST_F(PlotTest, AnOperationWithoutANameIsMarked) {
   Add("a", {}, ReportWith("", 10, 4));
-  EXPECT_THAT(RenderPlot(Groups(), PlotFormat::kSvg), HasSubstr(">(empty name)</text>"));
+  EXPECT_THAT(RenderPlot(Groups()), HasSubstr(">(empty name)</text>"));
 }
 
 TEST_F(PlotTest, AnOperationThatOneRunLacksIsZeroThere) {
@@ -81,20 +80,20 @@ TEST_F(PlotTest, TheProcessWithTheMostDeviceTimeIsShown) {
 
 TEST_F(PlotTest, ARunWithoutProcessesIsAnEmptyGroup) {
   Add("a", {}, Report{});
-  EXPECT_THAT(RenderPlot(Groups(), PlotFormat::kSvg), HasSubstr("</svg>"));
+  EXPECT_THAT(RenderPlot(Groups()), HasSubstr("</svg>"));
 }
 
 TEST_F(PlotTest, ASimulatedRunMarksItsGroup) {
   Report report = ReportWith("op", 10, 0);
   report.device_kind = "simulated";
   Add("a", {{"algorithm", "PPO"}}, report);
-  EXPECT_THAT(RenderPlot(Groups(), PlotFormat::kSvg), HasSubstr("PPO - SIMULATED DEVICE"));
+  EXPECT_THAT(RenderPlot(Groups()), HasSubstr("PPO - SIMULATED DEVICE"));
 }
 
 TEST_F(PlotTest, NamesOfAnyLengthLeaveRoomForTheirBothEnds) {
   const std::string name = "first" + std::string(5'000, 'W') + "last";
   Add(name, {}, ReportWith(name, 10, 0));
-  const std::string svg = RenderPlot(Groups(), PlotFormat::kSvg);
+  const std::string svg = RenderPlot(Groups());
   EXPECT_THAT(svg, HasSubstr(">firstW"));
   EXPECT_THAT(svg, HasSubstr("Wlast</text>"));
   EXPECT_LT(svg.size(), 20'000u);
@@ -102,55 +101,13 @@ TEST_F(PlotTest, NamesOfAnyLengthLeaveRoomForTheirBothEnds) {
 
 TEST_F(PlotTest, NamesDoNotSteerTheTextAroundThem) {
   Add("run", {}, ReportWith("a\u202eb", 10, 0));
-  EXPECT_THAT(RenderPlot(Groups(), PlotFormat::kSvg), Not(HasSubstr("\u202e")));
+  EXPECT_THAT(RenderPlot(Groups()), Not(HasSubstr("\u202e")));
 }
 
 TEST(HelveticaTest, WidthsAreThoseOfItsLetters) {
   EXPECT_DOUBLE_EQ(HelveticaWidth("Wi", 10), 9.44 + 2.22);
   EXPECT_DOUBLE_EQ(HelveticaWidth("ü", 10), 5.56);
   EXPECT_DOUBLE_EQ(HelveticaWidth("学\xff", 10), 20);
-}
-
-class PdfWriterTest : public testing::Test {
- protected:
-  std::string Document() const { return pdf_.Document(100, 50, "title (1)", ""); }
-  // The text that a document has of |text|.
-  std::string Shown(const std::string& text) {
-    pdf_.Text(0, 0, text, Drawing::Anchor::kStart, 10, false);
-    const std::string document = Document();
-    const size_t begin = document.find("Tm ") + 3;
-    return document.substr(begin, document.find(" Tj") - begin);
-  }
-  PdfWriter pdf_;
-};
-
-TEST_F(PdfWriterTest, TheTableSaysWhereEachObjectBegins) {
-  pdf_.Pattern("dots", 5, "#ffffff", {{0, 0, 5, 5}});
-  const std::string document = Document();
-  const size_t table = document.find("xref\n0 9\n");
-  ASSERT_NE(table, std::string::npos);
-  EXPECT_TRUE(document.ends_with("startxref\n" + std::to_string(table) + "\n%%EOF\n"));
-  constexpr size_t kEntry = 20;
-  const size_t entries = table + std::string("xref\n0 9\n").size();
-  for (size_t i = 1; i <= 8; ++i) {
-    const size_t at = std::stoul(document.substr(entries + i * kEntry, 10));
-    EXPECT_EQ(document.substr(at, 7), std::to_string(i) + " 0 obj") << i;
-  }
-}
-
-TEST_F(PdfWriterTest, TheHeadSaysThatItIsOurs) {
-  EXPECT_TRUE(Document().starts_with("%PDF-1.4\n%\xe2\xe3\xcf\xd3 gpubound\n"));
-}
-
-TEST_F(PdfWriterTest, WhatEndsAStringIsEscaped) { EXPECT_EQ(Shown("a)(\\"), "(a\\)\\(\\\\)"); }
-
-TEST_F(PdfWriterTest, LettersBeyondLatin1AreSpelledOut) {
-  EXPECT_EQ(Shown("Größe…学\xff"), R"((Gr\366\337e\205\\u5b66\\ufffd))");
-}
-
-TEST_F(PdfWriterTest, TextEndsWhereItIsAnchored) {
-  pdf_.Text(50, 10, "Wi", Drawing::Anchor::kEnd, 10, true);
-  EXPECT_THAT(Document(), HasSubstr("/B 10.00 Tf 1 0 0 -1 38.34 10.00 Tm (Wi) Tj"));
 }
 
 TEST(EscapeXmlTest, MarkupIsText) {
