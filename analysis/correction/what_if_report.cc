@@ -219,7 +219,7 @@ class Imagination {
     }
     size_t operations = 0;
     for (const ReportOperation& row : leading->operations) {
-      if (row.operation == kNoOperation || row.operation == kSuspended) continue;
+      if (row.operation == kNoOperation) continue;
       if (operations++ == kCurveOperations) break;
       if (row.gpu_caused_ns > 0) parts.push_back({ScaledPart::kOperationGpu, row.operation, 1});
       parts.push_back({ScaledPart::kOperationCpu, row.operation, 1});
