@@ -14,8 +14,11 @@ namespace {
 
 constexpr std::string_view kTransfers[] = {
     "cpu", "numpy", "__array__", "item", "tolist", "__int__", "__float__", "__bool__", "__index__"};
-constexpr std::string_view kInputs[] = {"as_tensor", "from_numpy", "tensor", "asarray", "stack"};
-constexpr std::string_view kViews[] = {"to", "float", "double", "unsqueeze", "view", "reshape"};
+constexpr std::string_view kInputs[] = {"as_tensor", "from_numpy", "tensor",
+                                        "asarray",   "stack",      "Tensor"};
+constexpr std::string_view kViews[] = {"to",        "float", "double",     "long",
+                                       "unsqueeze", "view",  "reshape",    "__getitem__",
+                                       "permute",   "div",   "__truediv__"};
 constexpr std::string_view kStores[] = {"__setitem__", "index_put_", "masked_fill_"};
 
 template <size_t kCount>

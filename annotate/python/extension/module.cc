@@ -4,6 +4,7 @@
 // it (gpubound/) documents them for users; here each takes exactly what the package passes.
 #include "annotate/python/extension/channels.h"
 #include "annotate/python/extension/compat.h"
+#include "annotate/python/extension/construction.h"
 #include "annotate/python/extension/open_scopes.h"
 #include "annotate/python/extension/scope.h"
 #include "annotate/python/extension/scope_cache.h"
@@ -180,6 +181,14 @@ PyObject* Watched(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return PyBool_FromLong(WatchSubscripts(arguments[0], read, change) ? 1 : 0);
 }
 
+// watch_construction(cls, label) -> bool
+PyObject* WatchedCalls(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  uint32_t label = 0;
+  if (!CheckCount("watch_construction", count, 2)) return nullptr;
+  if (!ReadNumber(arguments[1], &label)) return nullptr;
+  return PyBool_FromLong(WatchConstruction(arguments[0], label) ? 1 : 0);
+}
+
 // phase(name) -> label of the phase before, 0 for none
 PyObject* Phase(PyObject*, PyObject* name) {
   uint32_t label = 0;
@@ -336,6 +345,8 @@ PyMethodDef functions[] = {
     {"step", Step, METH_O, nullptr},
     {"at_end", AtEnd, METH_O, nullptr},
     {"counter", AsMethod(Counter), METH_FASTCALL, nullptr},
+    {"watch_construction", AsMethod(WatchedCalls), METH_FASTCALL, nullptr},
+    {"leave_construction", LeaveConstruction, METH_O, nullptr},
     {"hand_over", HandOver, METH_NOARGS, nullptr},
     {"adopt", Adopt, METH_O, nullptr},
     {"drop", Drop, METH_O, nullptr},

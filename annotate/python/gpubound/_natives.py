@@ -35,6 +35,7 @@ class NativeCalls:
         self._methods = Interception()
         self._wrappers: Dict[int, Any] = {}  # by the original, which the wrapper keeps alive
         self._subscripted: List[type] = []
+        self._constructed: List[type] = []
         self._subscript_labels: List[int] = []
 
     def install(self) -> int:
@@ -52,7 +53,8 @@ class NativeCalls:
             self._subscript_labels = [_api.layer(self._layer, f"{owner.__name__}.{method}").label
                                       for method in ("__getitem__", "__setitem__")]
             self._watch_subscripts(owner)
-        return len(self._functions) + len(self._methods) + len(self._subscripted)
+        self._watch_construction(self._description.get("constructors", []))
+        return len(self._functions) + len(self._methods) + len(self._subscripted) + len(self._constructed)
 
     def originals(self) -> Iterator[Tuple[Any, Any]]:
         """Each wrapped function or method and its wrapper."""
@@ -77,7 +79,10 @@ class NativeCalls:
         """Puts everything back."""
         for cls in self._subscripted:
             _core.leave_subscripts(cls)
+        for cls in self._constructed:
+            _core.leave_construction(cls)
         self._subscripted.clear()
+        self._constructed.clear()
         self._functions.restore()
         self._methods.restore()
 
@@ -125,6 +130,12 @@ class NativeCalls:
             self._subscripted.append(cls)
         for derived in type.__subclasses__(cls):
             self._watch_subscripts(derived)
+
+    def _watch_construction(self, paths: List[str]) -> None:
+        """Calls of these classes, and of what has their metaclasses, all by the name of the first one."""
+        for cls in map(find, paths):
+            if _core.watch_construction(cls, _api.layer(self._layer, paths[0]).label):
+                self._constructed.append(cls)
 
     def _wrap(self, original: Any, name: str) -> Any:
         wrapper = self._wrappers.get(id(original))

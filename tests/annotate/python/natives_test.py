@@ -2,6 +2,7 @@
 """All native functions, methods and subscripts of a library as a layer."""
 import array
 import collections
+import ctypes
 import sys
 import types
 import unittest
@@ -54,6 +55,25 @@ class NativesTest(RecordedTest):
         self.assert_recorded("begin layer(5) Derived.rotate", "end layer(5) Derived.rotate")
         calls.restore()
         self.assertNotIn("rotate", vars(Derived))
+
+    def test_calls_of_a_native_class_are_counted_and_a_derived_one_may_call_its_new(self):
+        sys.modules["base"].Number = ctypes.c_int  # which has a metaclass of its own
+
+        class Derived(ctypes.c_int):
+            def __new__(cls, value):
+                return ctypes.c_int.__new__(cls, value)
+        calls = self.calls("base", sources=(), take=["none"], constructors=["base.Number"])
+        # From 3.13 on the metaclasses of ctypes are such as Python makes.
+        found = 0 if sys.version_info >= (3, 13) else 1
+        self.assertEqual(calls.install(), found)
+        self.assertEqual(ctypes.c_int(5).value, 5)
+        with self.assertRaises(TypeError):
+            ctypes.c_int("five")
+        self.assertEqual(Derived(6).value, 6)
+        self.assert_recorded(*self.layer("base.Number") * 3 * found)
+        calls.restore()
+        self.assertEqual(ctypes.c_int(5).value, 5)
+        self.assert_recorded()
 
     def test_subscripts_of_a_native_base_are_counted_where_no_class_has_its_own(self):
         class Derived(array.array):
