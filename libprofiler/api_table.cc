@@ -110,6 +110,9 @@ struct Entries {
     if (collector->context()->finished) return collector->OnLaterStep(t_thread_buffer, iteration);
     if (collector->wants_steps()) collector->OnStep(t_thread_buffer, iteration, ticks);
   }
+  static void BeginIterations() noexcept {
+    t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, kIterationsBegin, Now());
+  }
   static void Counter(uint32_t label, double value) noexcept {
     t_thread_buffer->EmitWithPayload(SlotKind::kCounter, ToLabel(label),
                                      std::bit_cast<uint64_t>(value), Now());
@@ -176,7 +179,8 @@ struct Entries {
                                                 &Wake,
                                                 &Woken,
                                                 &Found,
-                                                &CurrentPhase};
+                                                &CurrentPhase,
+                                                &BeginIterations};
 
   static void StopRecordingScopes() noexcept {
     __atomic_store_n(&table.begin, &DoNothing, __ATOMIC_RELAXED);

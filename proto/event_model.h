@@ -137,7 +137,7 @@ struct ThreadEvent {
   SlotKind kind = SlotKind::kMark;
 };
 
-// The payload of a step that ends no iteration: one begins there. Importers alone write it.
+// The payload of a step that ends no iteration: one begins there.
 inline constexpr uint64_t kIterationsBegin = UINT64_MAX;
 constexpr bool BeginsIterations(SlotKind kind, uint64_t payload) {
   return kind == SlotKind::kStep && payload == kIterationsBegin;

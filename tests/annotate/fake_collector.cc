@@ -132,6 +132,7 @@ constexpr gpubound_api kWholeTable = {
     [](uint64_t what) { Note("woken " + std::to_string(what)); },
     [](uint64_t what) { Note("found " + std::to_string(what)); },
     []() { return g_phase.load(); },
+    []() { Note("iterations begin"); },
 };
 
 gpubound_api g_table = kWholeTable;

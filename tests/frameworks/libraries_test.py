@@ -203,12 +203,15 @@ class TrainerTest(LibraryTest):
                           "        (weight * weight).sum().backward()\n"
                           "    events.trigger('post_run_cell', None)\n"
                           "    _core.phase('between')\n", STAND_INS)
-        for _ in range(2):
+        for number in range(2):
             between = calls.index("phase between")
             cell, calls = calls[:between], calls[between + 1:]
-            self.assertEqual(cell.count("begin operation update"), 2)
-            self.assertEqual(cell.count("end operation update"), 2)
+            self.assertEqual(cell.count("begin operation stage:update"), 2)
+            self.assertEqual(cell.count("end operation stage:update"), 2)
             self.assertEqual(self.steps(cell), 2)
+            # The time between cells is no iteration's.
+            self.assertEqual(cell[-1], "iterations begin")
+            self.assertEqual(cell[:cell.index("begin operation stage:rollout")].count("iterations begin"), number)
 
 
 class TimerTest(LibraryTest):

@@ -59,6 +59,7 @@ const gpubound_api kTable = {
     [](uint64_t) {},
     [](uint64_t) {},
     []() -> uint32_t { return 0; },
+    []() {},
 };
 
 __attribute__((constructor)) void Loaded() {

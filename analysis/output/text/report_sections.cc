@@ -188,8 +188,10 @@ std::string LoopLine(const Report& report, const TextOptions& options) {
   std::string line = process == MainProcess(report)
                          ? "Start-up "
                          : "Pid " + pids.Of(process->pid, process->host) + ": start-up ";
-  line += time(all.start_up_ns) + ", loop " +
-          time(process->span_ns - all.start_up_ns - all.shutdown_ns) + ", shutdown " +
+  const int64_t loop_ns = all.warm_up_ns + all.total_ns;
+  const int64_t between_ns = process->span_ns - all.start_up_ns - all.shutdown_ns - loop_ns;
+  line += time(all.start_up_ns) + ", loop " + time(loop_ns) +
+          (between_ns > 0 ? ", between its iterations " + time(between_ns) : "") + ", shutdown " +
           time(all.shutdown_ns) + ".";
   return Wrap(line, options.width, 2);
 }

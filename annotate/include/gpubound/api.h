@@ -104,6 +104,10 @@ struct gpubound_api {
 
   /* The label of the phase that holds, as the last `phase` gave it; 0 before the first. */
   uint32_t (*current_phase)(void);
+
+  /* The iteration that `step` ends next begins now: what came since the one before is none, as the
+   * time between the cells of a notebook. Not needed where iterations follow on each other. */
+  void (*begin_iterations)(void);
 };
 
 /* A `what` that is a time, GPUBOUND_AT_TIME | ns of CLOCK_MONOTONIC: `wake` when a thread sets it,

@@ -246,6 +246,11 @@ PyObject* Step(PyObject* module, PyObject* iteration) {
   Py_RETURN_NONE;
 }
 
+PyObject* BeginIterations(PyObject*, PyObject*) {
+  g_table.begin_iterations();
+  Py_RETURN_NONE;
+}
+
 PyObject* Counter(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   uint32_t label = 0;
   if (!CheckCount("counter", count, 2)) return nullptr;
@@ -340,13 +345,14 @@ PyMethodDef functions[] = {
     {"wrapped", Wrapped, METH_O, nullptr},
     {"watch_subscripts", AsMethod(Watched), METH_FASTCALL, nullptr},
     {"leave_subscripts", LeaveSubscripts, METH_O, nullptr},
+    {"watch_construction", AsMethod(WatchedCalls), METH_FASTCALL, nullptr},
+    {"leave_construction", LeaveConstruction, METH_O, nullptr},
     {"phase", Phase, METH_O, nullptr},
     {"resume_phase", ResumePhase, METH_O, nullptr},
     {"step", Step, METH_O, nullptr},
+    {"begin_iterations", BeginIterations, METH_NOARGS, nullptr},
     {"at_end", AtEnd, METH_O, nullptr},
     {"counter", AsMethod(Counter), METH_FASTCALL, nullptr},
-    {"watch_construction", AsMethod(WatchedCalls), METH_FASTCALL, nullptr},
-    {"leave_construction", LeaveConstruction, METH_O, nullptr},
     {"hand_over", HandOver, METH_NOARGS, nullptr},
     {"adopt", Adopt, METH_O, nullptr},
     {"drop", Drop, METH_O, nullptr},

@@ -31,6 +31,7 @@ constexpr gpubound_api kNoCollector = {
     [](uint64_t) {},
     [](uint64_t) {},
     []() -> uint32_t { return 0; },
+    []() {},
 };
 
 }  // namespace

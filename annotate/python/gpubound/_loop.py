@@ -210,10 +210,13 @@ def end_iterations() -> None:
 
 def leave() -> None:
     """What the calling thread did is over, as a cell of a notebook is, and somebody else decides when
-    it goes on: until then it neither collects nor learns."""
+    it goes on: until then it neither collects nor learns, and the time is part of no iteration."""
     thread = _core.thread_ident()
     if _loop.depth(thread) == 0:
         _end_thread(thread)
+    others = _loop.stages or _loop.open_turns  # of another thread, whose iterations go on
+    if not others and (_loop.has_turned or _api.steps_by_program()):
+        _core.begin_iterations()
 
 
 def is_outermost() -> bool:

@@ -189,10 +189,13 @@ class LoopTest(RecordedLoop):
 
     def test_a_loop_in_a_cell_ends_with_the_cell_and_may_begin_again_in_the_next(self):
         self.assertEqual(self.run_loop("leebcbcl" * 2),
-                         "rollout( ) update( ) step rollout( ) update( ) step")
-        self.assertEqual(self.run_loop("eelbcl"), "rollout( ) update( ) step")
-        self.assertEqual(self.run_loop("bcbclbcl"), "update( step step ) update( step )")
-        self.assertEqual(self.run_loop("jjl"), "step step")
+                         "rollout( ) update( ) step | | rollout( ) update( ) step |")
+        self.assertEqual(self.run_loop("eelbcl"), "rollout( ) | update( ) step |")
+        self.assertEqual(self.run_loop("bcbclbcl"), "update( step step ) | update( step ) |")
+        self.assertEqual(self.run_loop("jjl"), "step step |")
+
+    def test_the_time_between_cells_is_no_iteration_of_a_program_that_counts_its_own(self):
+        self.assertEqual(self.run_loop("lsslls"), "step step | | step")
 
     def test_a_cell_ends_no_loop_of_another_thread(self):
         self.run_loop("eb")

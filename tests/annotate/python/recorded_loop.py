@@ -28,5 +28,5 @@ class RecordedLoop(RecordedTest):
         for call in program:
             self.calls[call]()
         words = {"begin operation stage:rollout": "rollout(", "end operation stage:rollout": ")",
-                 "begin operation stage:update": "update(", "end operation stage:update": ")"}
+                 "iterations begin": "|", "begin operation stage:update": "update(", "end operation stage:update": ")"}
         return " ".join(words.get(call, call) for call in without_numbers(take()))
