@@ -26,6 +26,10 @@ inline constexpr char kModuleWithGradientsDomain[] = "module with gradients";
 // steps.
 inline constexpr char kJittedCallDomain[] = "jitted";
 inline constexpr char kJittedTrainingDomain[] = "jitted training step";
+// Of operations that hooks of a library or rules of the analysis name, and not the program itself;
+// of a framework's timer around whole iterations. Known to annotate/python too.
+inline constexpr char kRulesDomain[] = "rules";
+inline constexpr char kTurnDomain[] = "turn";
 // Of the operations `rollout` and `update`, as far as the program could tell where they begin.
 inline constexpr char kStageDomain[] = "stage";
 

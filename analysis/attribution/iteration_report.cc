@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <tuple>
+#include <vector>
 
 namespace gpubound {
 namespace {
@@ -104,11 +106,30 @@ void AddSeries(const IterationTimes& times, const std::vector<std::string>& name
   }
 }
 
+ReportNaming NamingOf(const PartTimes& times, const LabelRoles& roles) {
+  ReportNaming naming;
+  for (OperationIndex operation = 0; operation < times.size(); ++operation) {
+    if (operation == roles.suspended() && operation != kNoOperationIndex) continue;
+    const PartTime& time = times[operation];
+    const NamedBy named_by = roles.OperationNamedBy(operation);
+    if (named_by == NamedBy::kProgram) {
+      naming.program_ns += time.wall_ns;
+    } else if (named_by == NamedBy::kRules) {
+      naming.rules_ns += time.wall_ns;
+    } else {
+      naming.waiting_ns += time.blocked_ns;
+      (named_by == NamedBy::kStage ? naming.stage_ns : naming.none_ns) +=
+          time.wall_ns - time.blocked_ns;
+    }
+  }
+  return naming;
+}
+
 }  // namespace
 
 std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
                                                     const Interval& span,
-                                                    const std::vector<std::string>& names) {
+                                                    const LabelRoles& roles) {
   const std::optional<Interval> warm_up = WarmUpOf(times);
   if (!warm_up) return std::nullopt;
   ReportIterations report;
@@ -119,11 +140,12 @@ std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
   AddLengths(times.steady, &report);
   const int64_t last_ns = times.steady.empty() ? warm_up->end_ns : times.steady.back().time.end_ns;
   report.shutdown_ns = span.end_ns - last_ns;
-  AddOperations(times.in_steady, names, &report);
+  AddOperations(times.in_steady, roles.operations(), &report);
+  report.naming = NamingOf(times.in_steady, roles);
   AddSlowest(times.steady, span.begin_ns, &report);
   AddEvery(times.warm_up, true, span.begin_ns, &report);
   AddEvery(times.steady, false, span.begin_ns, &report);
-  AddSeries(times, names, &report);
+  AddSeries(times, roles.operations(), &report);
   return report;
 }
 

@@ -5,19 +5,18 @@
 #define GPUBOUND_ANALYSIS_ATTRIBUTION_ITERATION_REPORT_H_
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "analysis/base/interval.h"
 #include "analysis/report/report.h"
 #include "analysis/sweep/iteration_book.h"
+#include "analysis/trace/label_roles.h"
 
 namespace gpubound {
 
-// |names| by OperationIndex. Absent without any iteration.
+// Absent without any iteration.
 std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
                                                     const Interval& span,
-                                                    const std::vector<std::string>& names);
+                                                    const LabelRoles& roles);
 
 }  // namespace gpubound
 

@@ -183,7 +183,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->event_wait_gaps = QueuedGaps(input, IdleCause::kEventWait);
   report->launches = AllLaunches(input);
   report->lanes = NamedLanes(process, sweep, roles);
-  report->iterations = IterationStatistics(sweep.iterations, SpanOf(process), roles.operations());
+  report->iterations = IterationStatistics(sweep.iterations, SpanOf(process), roles);
   report->smi_model = sweep.smi_model;
   report->most_smi_model = sweep.most_smi_model;
   report->sm_fill_is_upper_bound = sweep.fill_is_upper_bound;

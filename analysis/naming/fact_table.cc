@@ -32,7 +32,7 @@ Fact FactOfOperation(const Label& label) {
   if (label.text == "backpropagation") return Fact::kBackward;
   if (label.text == "optimizer") return Fact::kOptimizer;
   if (label.text == "sample") return Fact::kSample;
-  return Fact::kOperation;
+  return label.text == "inference" ? Fact::kAsked : Fact::kOperation;
 }
 
 Fact FactOfCall(const Label& label) {
@@ -45,6 +45,8 @@ Fact FactOfCall(const Label& label) {
 Fact FactOfLayer(const Label& label) {
   if (label.layer == Layer::kWait) return Fact::kWait;
   if (label.layer != Layer::kBackend) return Fact::kNone;
+  // May as well open a range that torch puts around an optimizer's zero_grad().
+  if (label.text == "OpOverloadPacket.__call__") return Fact::kNone;
   const std::string_view name = std::string_view(label.text).substr(label.text.rfind('.') + 1);
   if (Contains(kStores, name)) return Fact::kFrameworkStore;
   if (Contains(kInputs, name)) return Fact::kFrameworkInput;
@@ -55,10 +57,13 @@ Fact FactOfLayer(const Label& label) {
 LabelId OperationCalled(const std::string& text, ProcessTrace* process) {
   std::vector<Label>& labels = process->labels;
   const auto found = std::find_if(labels.begin(), labels.end(), [&text](const Label& label) {
-    return label.kind == LabelKind::kOperation && label.domain.empty() && label.text == text;
+    return label.kind == LabelKind::kOperation && label.domain == kRulesDomain &&
+           label.text == text;
   });
   const auto id = static_cast<LabelId>(found - labels.begin());
-  if (found == labels.end()) labels.push_back({LabelKind::kOperation, Layer::kUnset, "", text});
+  if (found == labels.end()) {
+    labels.push_back({LabelKind::kOperation, Layer::kUnset, kRulesDomain, text});
+  }
   return id;
 }
 
@@ -73,6 +78,9 @@ FactTable::FactTable(ProcessTrace* process) {
     any_ |= IsModuleCall(fact) || IsJitted(fact) || fact == Fact::kStage;
     if (fact == Fact::kStage && label.text == "rollout") {
       stage_rollout_ = static_cast<LabelId>(facts_.size());
+    }
+    if (fact == Fact::kOperation && label.domain.empty() && label.text == "rollout") {
+      own_rollout_ = static_cast<LabelId>(facts_.size());
     }
     facts_.push_back(fact);
   }

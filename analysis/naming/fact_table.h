@@ -27,13 +27,14 @@ enum class Fact : uint8_t {
   kOptimizer,       // an optimizer stepped
   kWait,            // the thread was blocked
   kStage,           // `rollout` or `update`, as far as the program could tell at that moment
+  kAsked,           // `inference`, by the program or a framework's hook: a policy was asked
   kOperation,       // any other operation: the program's own, or one that a framework's hook names
   kFrameworkCall,   // a function of torch or jax, of layer backend
   kFrameworkStore,  // one that puts a result away: an assignment to items of a tensor
   kFrameworkTransfer,  // one that hands a result to the program: .cpu(), .numpy(), .item() ...
   kFrameworkInput,     // one that makes a tensor of what the program has: as_tensor(), from_numpy()
                        // ...
-  kFrameworkView       // one that changes how a tensor lies: to(), float(), unsqueeze() ...
+  kFrameworkView       // one that picks or changes what it is asked of: to(), a[i], unsqueeze() ...
 };
 
 constexpr bool IsModuleCall(Fact fact) { return fact == Fact::kCallOff || fact == Fact::kCallOn; }
@@ -60,6 +61,10 @@ class FactTable {
   // Of a jitted function: the operation of its name.
   LabelId OwnName(LabelId label) const { return own_names_[Raw(label)]; }
   bool IsRollout(LabelId label) const { return label == stage_rollout_; }
+  // A scope of it, the program's or a framework's, is where experience is collected.
+  bool IsCollecting(LabelId label) const {
+    return label == rollout_ || (label == own_rollout_ && label != LabelId{});
+  }
 
   LabelId inference() const { return inference_; }
   LabelId forward() const { return forward_; }
@@ -77,6 +82,7 @@ class FactTable {
   LabelId rollout_{};
   LabelId update_{};
   LabelId stage_rollout_{};
+  LabelId own_rollout_{};
 };
 
 }  // namespace gpubound

@@ -42,9 +42,9 @@ void ThreadNamer::Begin(const ThreadEvent& event) {
     held_.reset();
   }
   if (fact == Fact::kWait && outermost) apart_ = true;
-  if (fact == Fact::kOperation || fact == Fact::kStage) {
+  if (fact == Fact::kOperation || fact == Fact::kStage || fact == Fact::kAsked) {
     apart_ = true;
-    if (open_operations_ == 0) EndInferredStages();
+    if (open_operations_ == 0 && fact != Fact::kAsked) EndInferredStages();
   }
   if (fact == Fact::kEnvironment && outermost) EndLearning();
   if (IsOperation(fact)) {
@@ -112,8 +112,11 @@ void ThreadNamer::EndScope(const OpenScope& scope, Place end) {
       if (open_operations_ == 0) EndActing();
       if (learning_ && open_.size() == learning_->depth) learning_->end = end, learned_ = true;
       break;
+    case Fact::kAsked:
+      NoteAsked(scope, end);
+      break;
     case Fact::kOperation:
-      if (scope.label == facts_.rollout()) collected_ = Stretch{scope.begin, end, open_.size()};
+      if (facts_.IsCollecting(scope.label)) collected_ = Stretch{scope.begin, end, open_.size()};
       break;
     case Fact::kFrameworkCall:
     case Fact::kFrameworkStore:
@@ -133,18 +136,21 @@ void ThreadNamer::EndScope(const OpenScope& scope, Place end) {
   }
 }
 
+void ThreadNamer::NoteAsked(const OpenScope& scope, Place end) {
+  const auto inside = [this](const auto& of) { return of.depth > open_.size(); };
+  std::erase_if(pieces_, inside);
+  std::erase_if(transfers_, inside);
+  if (pieces_.empty()) crossed_ = false;
+  if (!asked_ || asked_->depth != open_.size()) asked_ = Stretch{scope.begin, end, open_.size()};
+}
+
 void ThreadNamer::AddCall(const OpenScope& call, Place end) {
   if (pieces_.size() >= kMostPieces) Decide(Fact::kNone);
   const bool apart = std::exchange(apart_, false);
   // After another piece it is taken for a part of that one.
   const bool has_input = input_ && input_->depth == open_.size() && (pieces_.empty() || apart);
-  Piece piece{has_input ? input_->begin : call.begin,
-              call.begin,
-              end,
-              end,
-              open_.size(),
-              call.fact,
-              call.label};
+  Piece piece{
+      has_input ? input_->begin : call.begin, end, end, open_.size(), call.fact, call.label};
   piece.apart = apart;
   pieces_.push_back(piece);
   input_.reset();
@@ -159,7 +165,7 @@ void ThreadNamer::ExtendLastPiece(Fact fact, const OpenScope& call, Place end) {
   if (pieces_.empty() || apart_ || open_.size() != pieces_.back().depth) return;
   if (pieces_.back().handed_over && fact != Fact::kFrameworkTransfer) {
     const Piece& before = pieces_.back();
-    Piece rest{call.begin, call.begin, end, end, before.depth, before.fact, before.label};
+    Piece rest{call.begin, end, end, before.depth, before.fact, before.label};
     rest.stored = before.stored;
     rest.goes_on = true;
     pieces_.push_back(rest);
@@ -181,6 +187,8 @@ void ThreadNamer::HoldStage(const ThreadEvent& event) {
     held_ = HeldStages{{}, {next_, event.time_ns}, open_.size(), std::nullopt, false};
     const bool known = !pieces_.empty() && !crossed_ && pieces_.front().depth == open_.size();
     if (known) held_->policy = pieces_.front().input;
+    const bool first = asked_ && (!known || asked_->begin.before < held_->policy->before);
+    if (first && asked_->depth == open_.size()) held_->policy = asked_->begin;
   }
   held_->events.push_back(event);
   held_->opens_rollout = event.kind == SlotKind::kBegin && facts_.IsRollout(event.label);
@@ -208,9 +216,13 @@ void ThreadNamer::ReleaseStages() {
 // |next|: the fact that begins now; kNone where no more come.
 void ThreadNamer::Decide(Fact next) {
   if (held_) ReleaseStages();
-  if (next == Fact::kEnvironment && open_operations_ == 0 && !pieces_.empty() && !crossed_) {
-    NotePolicyAsked(pieces_.front().input, pieces_.front().depth);
+  if (next == Fact::kEnvironment && open_operations_ == 0) {
+    if (asked_) NotePolicyAsked(asked_->begin, asked_->depth);
+    if (!pieces_.empty() && !crossed_) {
+      NotePolicyAsked(pieces_.front().input, pieces_.front().depth);
+    }
   }
+  asked_.reset();
   const auto is_on = [](const Piece& piece) { return piece.fact == Fact::kCallOn; };
   const auto on =
       static_cast<size_t>(std::find_if(pieces_.begin(), pieces_.end(), is_on) - pieces_.begin());
@@ -233,8 +245,7 @@ void ThreadNamer::Decide(Fact next) {
     }
     // What is computed to be handed over, after what was handed over, is no part of a loss.
     if (!to_the_end || !first.goes_on || !first.handed_over) {
-      Insert(name, name == facts_.inference() ? first.input : first.begin,
-             to_the_end ? pieces_[last].end : pieces_[last].end_at_store);
+      Insert(name, first.input, to_the_end ? pieces_[last].end : pieces_[last].end_at_store);
     }
     i = last + 1;
   }

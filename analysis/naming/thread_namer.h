@@ -12,9 +12,13 @@
 //
 // Calls of one name in a row are one operation. It ends with the last call of the framework that
 // belongs to it: of a policy that is up to where its results are stored away (distribution, sample,
-// log-prob). Its input, and what hands the action over (.cpu(), .numpy()), are part of it too. What
+// log-prob), and what hands the action over (.cpu(), .numpy()) is part of it too. Its input
+// (as_tensor(), a minibatch that is picked) is part of it. What
 // the program does with a result that was handed to it, such as logging a loss, is no part of
 // `forward`.
+//
+// Within an operation that is called `inference` already, by the program or a framework's hook, calls
+// have no names of their own.
 //
 // `rollout` begins with the first such question to the policy and ends with the last environment
 // step; `update` begins there. A thread that asks a policy and steps an environment in turns, with
@@ -74,7 +78,6 @@ class ThreadNamer {
   // A call whose name is to be decided, with the framework's calls after it.
   struct Piece {
     Place input;  // where its input was made; its begin where that is not known
-    Place begin;
     Place end;
     Place end_at_store;  // the same, but up to the first result that was stored away
     size_t depth = 0;
@@ -106,6 +109,7 @@ class ThreadNamer {
   void AddCall(const OpenScope& call, Place end);
   void NoteInput(const OpenScope& call, Place end);
   void ExtendLastPiece(Fact fact, const OpenScope& call, Place end);
+  void NoteAsked(const OpenScope& scope, Place end);
   void HoldStage(const ThreadEvent& event);
   void ReleaseStages();
   void Decide(Fact next);
@@ -130,6 +134,7 @@ class ThreadNamer {
   std::vector<Piece> pieces_;       // not decided yet
   std::optional<Stretch> input_;    // made since the last call of another kind
   std::vector<Stretch> transfers_;  // after a store, since the last piece
+  std::optional<Stretch> asked_;    // `inference` as it was, since the last decisive fact
   bool apart_ = false;              // an operation or a wait lies after the last piece
   bool crossed_ = false;            // a scope around the pieces has ended since
   bool has_gradients_ = false;      // the thread computed some

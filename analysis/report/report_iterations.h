@@ -48,6 +48,17 @@ struct ReportIterationSeries {
   std::vector<std::pair<std::string, std::vector<int64_t>>> idle_ns;
 };
 
+// Who named the time of the iterations after warm-up: sums to it, less what was not recorded.
+struct ReportNaming {
+  int64_t program_ns = 0;  // operations that the program opened itself
+  int64_t rules_ns = 0;    // operations that hooks and rules name, but for `rollout` and `update`
+  int64_t waiting_ns = 0;  // of the rest: the thread waited for something
+  int64_t stage_ns = 0;    // `rollout` or `update` of a rule, and no operation within it
+  int64_t none_ns = 0;     // no operation
+  int64_t Total() const { return program_ns + rules_ns + waiting_ns + stage_ns + none_ns; }
+  int64_t Explained() const { return program_ns + rules_ns + waiting_ns; }
+};
+
 // Iterations of the training loop: start-up, warm-up, the others, and what follows the last one.
 struct ReportIterations {
   uint64_t warm_up = 0;  // number of iterations
@@ -60,6 +71,7 @@ struct ReportIterations {
   int64_t median_ns = 0;
   int64_t p95_ns = 0;  // the smallest length that 95 % do not exceed
   int64_t gpu_busy_ns = 0;
+  ReportNaming naming;
   std::vector<ReportIterationOperation> operations;  // by wall time, longest first; ties by name
   std::vector<ReportIteration> slowest;              // at most ten, slowest first
   std::vector<ReportIteration> every;                // in order of time, warm-up first

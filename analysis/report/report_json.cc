@@ -189,6 +189,14 @@ Json LaneJson(const ReportLane& lane) {
               {"operations", ArrayOf(lane.operations, OperationJson)}};
 }
 
+Json NamingJson(const ReportNaming& naming) {
+  return Json{{"program_ns", naming.program_ns},
+              {"rules_ns", naming.rules_ns},
+              {"waiting_ns", naming.waiting_ns},
+              {"stage_ns", naming.stage_ns},
+              {"none_ns", naming.none_ns}};
+}
+
 Json IterationsJson(const ReportIterations& iterations) {
   const auto operation = [](const ReportIterationOperation& row) {
     return Json{{"operation", row.operation},
@@ -212,6 +220,7 @@ Json IterationsJson(const ReportIterations& iterations) {
               {"median_ns", iterations.median_ns},
               {"p95_ns", iterations.p95_ns},
               {"gpu_busy_ns", iterations.gpu_busy_ns},
+              {"naming", NamingJson(iterations.naming)},
               {"operations", ArrayOf(iterations.operations, operation)},
               {"slowest", ArrayOf(iterations.slowest, slow)}};
 }

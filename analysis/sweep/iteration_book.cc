@@ -75,6 +75,7 @@ IterationBook::PartOfSpan IterationBook::TakePart(const CellBook& book) {
     time.wall_ns += ns;
     if (IsBusy(gpu)) time.busy_ns += ns;
     if (gpu == kGpuUnknown) time.unknown_ns += ns;
+    if (cpu.layer == Layer::kWait) time.blocked_ns += ns;
     if (gpu == kGpuIdle) part.idle_ns[static_cast<size_t>(cpu.cause)] += ns;
   });
   std::sort(part.operations.begin(), part.operations.end());

@@ -28,14 +28,16 @@ struct PartTime {
   int64_t wall_ns = 0;
   int64_t busy_ns = 0;
   int64_t unknown_ns = 0;
+  int64_t blocked_ns = 0;  // the thread waited
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(wall_ns, busy_ns, unknown_ns);
+    archive.All(wall_ns, busy_ns, unknown_ns, blocked_ns);
   }
   PartTime& operator+=(const PartTime& other) {
     wall_ns += other.wall_ns;
     busy_ns += other.busy_ns;
     unknown_ns += other.unknown_ns;
+    blocked_ns += other.blocked_ns;
     return *this;
   }
 };

@@ -71,6 +71,12 @@ PeerIndex PeerOf(const Label& label, const std::vector<Peer>& peers) {
   return pids.empty() ? kNotOne : index_of(pids);
 }
 
+NamedBy WhoNamed(const Label& label) {
+  if (label.domain == kStageDomain || label.domain == kTurnDomain) return NamedBy::kStage;
+  if (label.domain != kRulesDomain) return NamedBy::kProgram;
+  return label.text == "rollout" || label.text == "update" ? NamedBy::kStage : NamedBy::kRules;
+}
+
 // "warmup", "Warm-up", "warm up".
 bool IsWarmUpName(std::string_view phase) {
   std::string plain;
@@ -164,6 +170,12 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
     }
   }
   operations_ = operations.TakeNames();
+  named_by_.resize(operations_.size());
+  for (size_t id = 0; id < process.labels.size(); ++id) {
+    if (roles_[id].operation == kNotOne) continue;
+    NamedBy& named_by = named_by_[roles_[id].operation];
+    named_by = std::max(named_by, WhoNamed(process.labels[id]));
+  }
   phases_ = phases.TakeNames();
   for (const std::string& phase : phases_) warm_up_.push_back(IsWarmUpName(phase));
 }

@@ -57,6 +57,15 @@ struct LabelRole {
   bool sleeps = false;               // a wait for nothing but time
 };
 
+// By whom an operation got its name. Of several scopes of one name the last of these counts: a
+// scope of the program's lies around what rules name in it.
+enum class NamedBy : uint8_t {
+  kNobody,   // another process has it
+  kStage,    // a rule or hook, for whatever a loop collects or learns in: `rollout`, `update`
+  kRules,    // a rule or hook
+  kProgram,  // the program
+};
+
 class LabelRoles {
  public:
   struct Input {
@@ -75,12 +84,14 @@ class LabelRoles {
   size_t labels() const { return labels_; }
   const std::vector<std::string>& operations() const { return operations_; }
   const std::vector<std::string>& phases() const { return phases_; }
+  NamedBy OperationNamedBy(OperationIndex operation) const { return named_by_[operation]; }
   bool IsWarmUp(PhaseIndex phase) const { return warm_up_[phase]; }
 
  private:
   size_t labels_ = 0;
   std::vector<LabelRole> roles_;  // by label id, and behind them that of ids without a label
   std::vector<std::string> operations_;
+  std::vector<NamedBy> named_by_;  // by operation
   std::vector<std::string> phases_;
   std::vector<bool> warm_up_;  // by phase
 };

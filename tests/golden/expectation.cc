@@ -167,7 +167,12 @@ Values IterationValues(const Report& report) {
                    {"mean", found->mean_ns},
                    {"median", found->median_ns},
                    {"p95", found->p95_ns},
-                   {"gpu_busy", found->gpu_busy_ns}};
+                   {"gpu_busy", found->gpu_busy_ns},
+                   {"named_by_program", found->naming.program_ns},
+                   {"named_by_rules", found->naming.rules_ns},
+                   {"waiting_unnamed", found->naming.waiting_ns},
+                   {"stage_alone", found->naming.stage_ns},
+                   {"unnamed", found->naming.none_ns}};
   for (const auto& [cause, idle_ns] : found->series.idle_ns) {
     for (size_t i = 0; i < idle_ns.size(); ++i) {
       values[cause + ":" + std::to_string(i + 1)] = idle_ns[i];

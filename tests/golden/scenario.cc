@@ -205,10 +205,11 @@ class Parser {
                                                  LayerOf(name.substr(0, colon)));
   }
 
-  // "operation WHAT", "layer LAYER", "annotation WHAT", from |w[from]| on.
+  // "operation WHAT", "rule WHAT", "layer LAYER", "annotation WHAT", from |w[from]| on.
   LabelId ScopeLabel(const std::vector<std::string>& w, size_t from) {
     const std::string name = Joined(w, from + 1);
     if (w[from] == "operation") return LabelFor(LabelKind::kOperation, "", name);
+    if (w[from] == "rule") return LabelFor(LabelKind::kOperation, kRulesDomain, name);
     if (w[from] == "layer") return LayerScope(name);
     if (w[from] == "annotation") return Annotation(name);
     if (w[from] == "wait") return LabelFor(LabelKind::kLayer, kPeerDomain, name, Layer::kWait);

@@ -14,6 +14,7 @@
 #include "analysis/output/text/headline.h"
 #include "analysis/output/text/other_threads.h"
 #include "analysis/output/text/paint.h"
+#include "analysis/output/text/naming_text.h"
 #include "analysis/output/text/path_text.h"
 #include "analysis/output/text/pid_text.h"
 #include "analysis/output/text/process_list.h"
@@ -159,7 +160,8 @@ class TextReport {
   void ProcessDetail(const ReportProcess& process) {
     text_ += "\n" + Wrap(ProcessLine(process), options_.width, 2);
     text_ += IdleSentence(report_, process, options_) + WaitSentence(process, options_) +
-             IterationSentence(process, options_) + CorrectionSentence(process, options_, has_gpu_);
+             IterationSentence(process, options_) + NamingSentence(process, options_) +
+             CorrectionSentence(process, options_, has_gpu_);
     text_ += tables_.Operations(process, kMostRows) + CounterTable(process, options_) +
              tables_.Groups(process, "Layer", &ReportCell::layer, kMostRows) + tables_.Legend() +
              OtherThreadsSentence(process, options_);

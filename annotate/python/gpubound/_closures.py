@@ -5,7 +5,7 @@ be before the step."""
 import threading
 from typing import Any, Callable, Dict, Tuple
 
-from gpubound import _core, _roles
+from gpubound import _core, _facts, _roles
 from gpubound._decorate import binds_to_instances
 
 
@@ -20,7 +20,7 @@ _of_thread = _OfThread()
 
 def wrap(original: Any, hooked: Any, hook: Dict[str, Any]) -> Any:
     """`hooked`, the wrapper that opens the hook's operation around `original`; with a closure as told above."""
-    scope = _core.operation(hook["operation"])
+    label = _core.operation_label(_facts.RULES, hook["operation"])
 
     def step(optimizer: Any, *arguments: Any, **keywords: Any) -> Any:
         closure = keywords.get("closure", arguments[0] if arguments else None)
@@ -34,10 +34,11 @@ def wrap(original: Any, hooked: Any, hook: Dict[str, Any]) -> Any:
         else:
             arguments = (apart,) + arguments[1:]
         _of_thread.steps = True
+        _core.begin(label)
         try:
-            with scope:
-                return original(optimizer, *arguments, **keywords)
+            return original(optimizer, *arguments, **keywords)
         finally:
+            _core.end(label)
             _of_thread.steps = False
     return _core.watch(hooked, 0, binds_to_instances(original), _roles.GIVEN, step)
 

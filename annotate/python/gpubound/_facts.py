@@ -14,6 +14,9 @@ MODULE_WITH_GRADIENTS = "module with gradients"
 # Of calls of a program's jitted functions, and of those that are named as training steps.
 JITTED = "jitted"
 JITTED_TRAINING = "jitted training step"
+# Of operations that a hook names, and of a framework's timer around whole iterations.
+RULES = "rules"
+TURN = "turn"
 # Of `rollout` and `update` where the loop's hooks find them.
 STAGE = "stage"
 

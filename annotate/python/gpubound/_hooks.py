@@ -138,7 +138,7 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
 
 
 def _in_operation(original: Any, name: str, hook: Dict[str, Any]) -> Any:
-    label = _core.operation(hook["operation"]).label
+    label = _core.operation_label(_facts.RULES, hook["operation"])
     alone = bool(hook.get("alone"))  # only where no other hook is open on the thread
     guard = _guard(hook, name)
     driven = drive_steps(original, lambda: _HookedSteps(label, alone, guard))
@@ -281,7 +281,7 @@ def _remote_call(function: Any, name: str) -> Any:
     if name.startswith("__") or inspect.iscoroutinefunction(getattr(function, "method", function)):
         return function
     in_python = _core.watch(function, _api.layer("python", name).label, False, _roles.WORKS, None)
-    operation = _core.wrap(in_python, _core.operation(name).label, False)
+    operation = _core.wrap(in_python, _core.operation_label(_facts.RULES, name), False)
     return _core.watch(operation, 0, False, _roles.CLOSES, _ray.hold_channel)
 
 

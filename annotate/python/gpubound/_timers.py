@@ -11,7 +11,7 @@ import functools
 import inspect
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
-from gpubound import _core, _failures, _loop
+from gpubound import _core, _facts, _failures, _loop
 
 _NO_NAME = "a timer's range is no operation"
 
@@ -20,7 +20,7 @@ def wrap(original: Any, hook: Dict[str, Any]) -> Any:
     """`original` as it was, with an operation open in each of its ranges."""
     name = getattr(original, "__name__", "")
     if name == "__enter__":
-        return _wrap_enter(original, hook["timer"])
+        return _wrap_enter(original, hook["timer"], hook.get("turn"))
     if name == "__exit__":
         return _wrap_exit(original, hook["timer"], hook.get("turn"))
     return _wrap_function(original, hook["timer"], hook.get("turn"))
@@ -43,7 +43,7 @@ def _wrap_function(original: Callable[..., Any], parameter: str, turn: Any) -> A
         # As a decorator it is entered once for each call, each time with a range of its own.
         range_ = made.pop() if made else original(*arguments, **keywords)
         name = _failures.attempt(None, _NO_NAME, name_of, arguments, keywords)
-        with _scope_of(name), range_ as value:
+        with _in_range(name, turn), range_ as value:
             yield value
         _end_turn(name, turn)
 
@@ -54,15 +54,15 @@ def _wrap_function(original: Callable[..., Any], parameter: str, turn: Any) -> A
     return make
 
 
-def _wrap_enter(original: Callable[..., Any], attribute: str) -> Any:
+def _wrap_enter(original: Callable[..., Any], attribute: str, turn: Any) -> Any:
     @functools.wraps(original)
     def enter(timer: Any, *arguments: Any, **keywords: Any) -> Any:
-        scope = _scope_of(_name_in(timer, attribute))
-        scope.__enter__()
+        name = _name_in(timer, attribute)
+        _begin(name, turn)
         try:
             return original(timer, *arguments, **keywords)
         except BaseException:
-            scope.__exit__(None, None, None)
+            _end(name, turn)
             raise
     enter._gpubound_hook = True  # type: ignore[attr-defined]
     return enter
@@ -75,7 +75,7 @@ def _wrap_exit(original: Callable[..., Any], attribute: str, turn: Any) -> Any:
         try:
             return original(timer, *exception, **keywords)
         finally:
-            _scope_of(name).__exit__(None, None, None)
+            _end(name, turn)
             _end_turn(name, turn)
     leave._gpubound_hook = True  # type: ignore[attr-defined]
     return leave
@@ -87,8 +87,27 @@ def _name_in(timer: Any, attribute: str) -> Optional[str]:
     return name
 
 
-def _scope_of(name: Optional[str]) -> Any:
-    return contextlib.nullcontext() if name is None else _core.operation(name)
+@contextlib.contextmanager
+def _in_range(name: Optional[str], turn: Any) -> Iterator[None]:
+    _begin(name, turn)
+    try:
+        yield
+    finally:
+        _end(name, turn)
+
+
+def _begin(name: Optional[str], turn: Any) -> None:
+    if name is not None:
+        _core.begin(_label_of(name, turn))
+
+
+def _end(name: Optional[str], turn: Any) -> None:
+    if name is not None:
+        _core.end(_label_of(name, turn))
+
+
+def _label_of(name: str, turn: Any) -> int:
+    return _core.operation_label(_facts.TURN if name == turn else _facts.RULES, name)
 
 
 def _end_turn(name: Optional[str], turn: Any) -> None:

@@ -25,7 +25,7 @@ namespace gpubound {
 namespace {
 
 constexpr int64_t kLength = 10;
-constexpr std::string_view kMarks = "<>[](/\\";
+constexpr std::string_view kMarks = "<>[]{}(/\\";
 
 class Program {
  public:
@@ -40,6 +40,7 @@ class Program {
     Name('B', LabelKind::kOperation, "", "backpropagation");
     Name('O', LabelKind::kOperation, "", "optimizer");
     Name('<', LabelKind::kOperation, "", "user");
+    Name('{', LabelKind::kOperation, "", "inference");
     Name('[', LabelKind::kOperation, "", "rollout");
     Name('(', LabelKind::kOperation, kStageDomain, "rollout");
     Name('/', LabelKind::kOperation, kStageDomain, "update");
@@ -48,8 +49,9 @@ class Program {
     Name('t', LabelKind::kLayer, "", "Tensor.cpu");
     Name('a', LabelKind::kLayer, "", "torch.as_tensor");
     Name('v', LabelKind::kLayer, "", "Tensor.unsqueeze");
+    Name('o', LabelKind::kLayer, "", "OpOverloadPacket.__call__");
     Name('w', LabelKind::kLayer, "", "Queue.get");
-    for (const char c : {'c', 's', 't', 'a', 'v'})
+    for (const char c : {'c', 's', 't', 'a', 'v', 'o'})
       process_.labels[Raw(labels_[c])].layer = Layer::kBackend;
     process_.labels[Raw(labels_['w'])].layer = Layer::kWait;
     process_.threads.emplace_back();
@@ -78,6 +80,16 @@ class Program {
   void NextThread() { process_.threads.emplace_back(); }
 
   const std::vector<ThreadEvent>& events() const { return process_.threads.back().events; }
+  // How often an operation of this name begins.
+  int CountOf(const std::string& name) const {
+    int count = 0;
+    for (const ThreadEvent& event : events()) {
+      const Label& label = process_.labels[Raw(event.label)];
+      const bool is_operation = label.kind == LabelKind::kOperation && label.text == name;
+      count += is_operation && event.kind == SlotKind::kBegin ? 1 : 0;
+    }
+    return count;
+  }
 
  private:
   void Name(char c, LabelKind kind, const char* domain, const char* text) {
@@ -99,6 +111,10 @@ class Program {
         return Put(SlotKind::kBegin, labels_['[']);
       case ']':
         return Put(SlotKind::kEnd, labels_['[']);
+      case '{':
+        return Put(SlotKind::kBegin, labels_['{']);
+      case '}':
+        return Put(SlotKind::kEnd, labels_['{']);
       case '(':
         in_rollout_ = true;
         return Put(SlotKind::kBegin, labels_['(']);
@@ -170,7 +186,7 @@ TEST(NameOperations, TheRolloutBeginsWithThePolicyThatIsAskedBeforeTheEnvironmen
 }
 
 TEST(NameOperations, TheInputOfAPolicyIsPartOfTheQuestion) {
-  EXPECT_EQ(Named("capaMt(EpcaM/BaM\\E"), "...iiie...fbiie ...rrrruuuuurrr");
+  EXPECT_EQ(Named("capaMt(EpcaM/BaM\\E"), "...iiie..ffbiie ...rrrruuuuurrr");
 }
 
 TEST(NameOperations, WhatWasMadeBeforeTheInputIsNoPartOfTheQuestion) {
@@ -198,6 +214,11 @@ TEST(NameOperations, AValueThatEndsARolloutIsATargetOfTheUpdate) {
 TEST(NameOperations, WhatTheProgramDoesWithALossIsNoPartOfTheForwardPass) {
   EXPECT_EQ(Named("E(EMctpctpMc/BO"), "eefff....ffbo .ruuuuuuuuuuu");
   EXPECT_EQ(Named("E(EMctpcpc/BO"), "eefff.fffbo .ruuuuuuuuu");
+}
+
+TEST(NameOperations, ARangeThatTorchOpensAfterALossIsNoPartOfTheForwardPass) {
+  EXPECT_EQ(Named("E(EMcop/B"), "eeff..b .ruuuuu");
+  EXPECT_EQ(Named("E(EMocp/B"), "eefff.b .ruuuuu");
 }
 
 TEST(NameOperations, OnlyWhatComesBeforeTheFirstCallWithGradientsIsATarget) {
@@ -236,6 +257,17 @@ TEST(NameOperations, WhatAutogradRecomputesOnAThreadOfItsOwnIsNoInference) {
   learner.Run("MBO");
   learner.NextThread();
   EXPECT_EQ(learner.Named("MpMm"), "...i ....");
+}
+
+TEST(NameOperations, ARolloutBeginsWithAQuestionThatHasItsNameAlready) {
+  EXPECT_EQ(Named("{p}p(EpMc/BOp{p}\\EpMc/BO"), "i.e.ffbo.ie.ffbo rrruuuuuurruuuuu");
+  EXPECT_EQ(Named("p{m}Ep{m}E"), ".ie.ie .rrrrr");
+}
+
+TEST(NameOperations, CallsWithinAQuestionThatHasItsNameAreNoQuestionsOfTheirOwn) {
+  Program program;
+  EXPECT_EQ(program.Named("{mct}E"), "iiie rrrr");
+  EXPECT_EQ(program.CountOf("inference"), 1);
 }
 
 TEST(NameOperations, AProcessWithoutFactsStaysAsItIs) {

@@ -205,7 +205,10 @@ TEST_F(ReportJsonTest, IterationsHaveEveryKeyInOrder) {
   const Json& iterations = json_["processes"][0]["iterations"];
   EXPECT_EQ(KeysOf(iterations),
             (Keys{"warm_up", "count", "start_up_ns", "warm_up_ns", "total_ns", "shutdown_ns",
-                  "mean_ns", "median_ns", "p95_ns", "gpu_busy_ns", "operations", "slowest"}));
+                  "mean_ns", "median_ns", "p95_ns", "gpu_busy_ns", "naming", "operations",
+                  "slowest"}));
+  EXPECT_EQ(KeysOf(iterations["naming"]),
+            (Keys{"program_ns", "rules_ns", "waiting_ns", "stage_ns", "none_ns"}));
   EXPECT_EQ(KeysOf(iterations["operations"][0]),
             (Keys{"operation", "wall_ns", "gpu_busy_ns", "unknown_ns"}));
   EXPECT_EQ(KeysOf(iterations["slowest"][0]), (Keys{"number", "begin_ns", "ns", "gpu_busy_ns"}));

@@ -9,7 +9,7 @@ import unittest.mock
 
 import gpubound
 from gpubound import _core, _hooks, _loop, _versions
-from recorded import RecordedTest, scope, take
+from recorded import RecordedTest, scope, take, take_with_domains
 
 STEP = {"module": "sample", "class": "Env", "names": ["step"], "subclasses": True,
         "operation": "simulation"}
@@ -196,6 +196,15 @@ class InstallTest(RecordedTest):
         self.assert_recorded()
         module.step()
         self.assert_recorded("begin operation stage:rollout", *scope("simulation"))
+
+    def test_what_a_hook_names_is_known_from_what_the_program_names(self):
+        module = sample()
+        library({"module": "sample", "names": ["reset"], "operation": "simulation"}).install(module)
+        take()
+        module.reset()
+        with _core.operation("simulation"):
+            pass
+        self.assertEqual(take_with_domains(), scope("rules:simulation") + scope("simulation"))
 
     def test_a_reset_alone_begins_no_rollout(self):
         module = sample()

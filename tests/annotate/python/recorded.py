@@ -10,7 +10,13 @@ _library.take_recorded_calls.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
 
 def take():
-    """The calls since the last take(), e.g. ["begin operation x", "end operation x"]."""
+    """The calls since the last take(), e.g. ["begin operation x", "end operation x"], whoever named x."""
+    return [call.replace(" operation rules:", " operation ").replace(" operation turn:", " operation ")
+            for call in take_with_domains()]
+
+
+def take_with_domains():
+    """Likewise, with the domain in front of each name that has one."""
     length = _library.take_recorded_calls(None, 0)
     buffer = ctypes.create_string_buffer(length + 1)
     _library.take_recorded_calls(buffer, length)
