@@ -203,10 +203,9 @@ TEST_F(ReportJsonTest, DeviceAndLedgerHaveEveryKeyInOrder) {
 
 TEST_F(ReportJsonTest, IterationsHaveEveryKeyInOrder) {
   const Json& iterations = json_["processes"][0]["iterations"];
-  EXPECT_EQ(KeysOf(iterations),
-            (Keys{"warm_up", "count", "start_up_ns", "warm_up_ns", "total_ns", "shutdown_ns",
-                  "mean_ns", "median_ns", "p95_ns", "gpu_busy_ns", "naming", "operations",
-                  "slowest"}));
+  EXPECT_EQ(KeysOf(iterations), (Keys{"warm_up", "count", "start_up_ns", "warm_up_ns", "total_ns",
+                                      "shutdown_ns", "mean_ns", "median_ns", "p95_ns",
+                                      "gpu_busy_ns", "naming", "operations", "slowest"}));
   EXPECT_EQ(KeysOf(iterations["naming"]),
             (Keys{"program_ns", "rules_ns", "waiting_ns", "stage_ns", "none_ns"}));
   EXPECT_EQ(KeysOf(iterations["operations"][0]),

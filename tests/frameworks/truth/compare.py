@@ -119,19 +119,37 @@ def span_of(clocks, name):
     return total.get(f"{name}.call", most), most
 
 
+def stages_of(command, trace, pid, begin_ns, end_ns):
+    """How long each stage was open between two times, in ns: the report has that for the whole process only."""
+    rows = json.loads(subprocess.run(
+        [command, "sql", "--json", trace, f"SELECT s.name AS name, max(s.begin_ns, {begin_ns}) AS begin_ns, "
+         f"min(s.end_ns, {end_ns}) AS end_ns FROM scope s JOIN process p USING (process) WHERE p.pid = {pid} AND "
+         f"s.kind = 'operation' AND s.name IN {STAGES} AND s.begin_ns < {end_ns} AND s.end_ns > {begin_ns} "
+         "ORDER BY s.begin_ns"], check=True, capture_output=True, text=True).stdout)
+    total, until = dict.fromkeys(STAGES, 0), dict.fromkeys(STAGES, 0)
+    for row in rows:  # one within one of its name counts once
+        total[row["name"]] += max(row["end_ns"] - max(row["begin_ns"], until[row["name"]]), 0)
+        until[row["name"]] = max(until[row["name"]], row["end_ns"])
+    return total
+
+
 def reported_of(process, name):
-    """What the report says of `name` within the loop, in ns. It has the time from a stage's begin to its end for the
-    whole process only, so what lies outside of the loop is taken off: the stage itself and what is inside."""
-    def cells(names, inside_loop):
-        return sum(cell["ns"] for cell in process["cells"]
-                   if cell["operation"] in names and (cell["phase"] == LOOP) == inside_loop)
-    if name not in STAGES:
-        return cells([name], True)
-    inclusive = sum(row["inclusive_wall_ns"] for row in process["operations"] if row["operation"] == name)
-    return max(inclusive - cells([name, *INSIDE[name]], False), 0)
+    """What the report says of the operation `name` within the loop, in ns."""
+    return sum(cell["ns"] for cell in process["cells"] if cell["operation"] == name and cell["phase"] == LOOP)
 
 
-def shares_of(program, clocks, report):
+def explained(report, pid):
+    """What the report says of how much of the loop names explain."""
+    iterations = next((row["iterations"] for row in report["processes"] if row["pid"] == pid), None)
+    naming = iterations and iterations["naming"]
+    total = naming and sum(naming.values())
+    if not total:
+        return "no iterations"
+    return ", ".join(f"{name.removesuffix('_ns')} {100 * value / total:.1f} %" for name, value in naming.items())
+
+
+def shares_of(program, clocks, report, stages):
+    """`stages`: what stages_of() says of the process of each clocks."""
     result = []
     for index, own in enumerate(clocks):
         process = next((row for row in report["processes"] if row["pid"] == own["pid"]), None)
@@ -144,7 +162,7 @@ def shares_of(program, clocks, report):
         label = own["loop"] + (f" {index}" if sum(other["loop"] == own["loop"] for other in clocks) > 1 else "")
         for name in SHARES:
             low, high = span_of(own, name)
-            reported = reported_of(process, name)
+            reported = stages[index][name] if name in STAGES else reported_of(process, name)
             if high or reported:
                 result.append(Share(program.name, label, name, 100 * low / loop_ns, 100 * high / loop_ns,
                                     100 * reported / loop_ns))
@@ -208,7 +226,9 @@ def compare(program, command, folder, counts, clocks_alone):
         others = {name: value for name, value in own["total_ns"].items() if name.partition(".")[0] not in SHARES}
         print(f"{program.name}, {own['loop']}: {loop_ns / 1e9:.1f} s, {sum(own['count'].values())} clocks",
               *(f"{name} {100 * value / loop_ns:.1f} %" for name, value in sorted(others.items())), sep=", ", flush=True)
-    return shares_of(program, clocks, report)
+        print(f"{program.name}, {own['loop']}: named by", explained(report, own["pid"]), flush=True)
+    stages = [stages_of(command, folder / "copy.gpubound", own["pid"], own["begin_ns"], own["end_ns"]) for own in clocks]
+    return shares_of(program, clocks, report, stages)
 
 
 def main():

@@ -29,9 +29,9 @@ def sb3(algorithm, environment, steps):
         f"common/{kind}_policy_algorithm.py": f"sb3_{kind}_policy", f"{name}/{name}.py": f"sb3_{name}"}})
 
 
-def cleanrl(name, script, *arguments):
+def cleanrl(name, script, *arguments, marks=None):
     return Program(f"cleanrl_{name}", pathlib.Path("cleanrl") / f"{script}.py", [*map(str, arguments)],
-                   f"cleanrl_{name}", checkout="GPUBOUND_TRUTH_CLEANRL")
+                   f"cleanrl_{marks or name}", checkout="GPUBOUND_TRUTH_CLEANRL")
 
 
 OWN_PROGRAMS = [own("dqn", 20000), own("sac", 3000), own("td3", 4000), own("ppo", 40), own("reinforce", 300),
@@ -75,6 +75,9 @@ CLEANRL_PROGRAMS = [
     cleanrl("sac", "sac_continuous_action", "--total-timesteps", 800, "--learning-starts", 300),
     cleanrl("rpo", "rpo_continuous_action", "--total-timesteps", 8200),
     cleanrl("pqn", "pqn", "--total-timesteps", 80000),
+    cleanrl("ppg", "ppg_procgen", "--total-timesteps", 2048, "--num-envs", 8, "--num-steps", 32, "--n-iteration", 4,
+            "--e-auxiliary", 2),
+    cleanrl("ppo_atari", "ppo_atari", "--total-timesteps", 3072, marks="ppo"),
     cleanrl("dqn_jax", "dqn_jax", "--total-timesteps", 30000, "--learning-starts", 2000),
 ]
 PROGRAMS = {program.name: program for program in OWN_PROGRAMS + SB3_PROGRAMS + OTHER_PROGRAMS + CLEANRL_PROGRAMS}
