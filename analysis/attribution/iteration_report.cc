@@ -128,8 +128,7 @@ ReportNaming NamingOf(const PartTimes& times, const LabelRoles& roles) {
 }  // namespace
 
 std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
-                                                    const Interval& span,
-                                                    const LabelRoles& roles) {
+                                                    const Interval& span, const LabelRoles& roles) {
   const std::optional<Interval> warm_up = WarmUpOf(times);
   if (!warm_up) return std::nullopt;
   ReportIterations report;

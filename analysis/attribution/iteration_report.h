@@ -15,8 +15,7 @@ namespace gpubound {
 
 // Absent without any iteration.
 std::optional<ReportIterations> IterationStatistics(const IterationTimes& times,
-                                                    const Interval& span,
-                                                    const LabelRoles& roles);
+                                                    const Interval& span, const LabelRoles& roles);
 
 }  // namespace gpubound
 

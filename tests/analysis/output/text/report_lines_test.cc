@@ -140,9 +140,27 @@ TEST_F(ReportLinesTest, StartUpLoopAndShutdownStandOnALineOfTheirOwn) {
   all.shutdown_ns = 80'000'000;
   EXPECT_THAT(Text(), HasSubstr("\nWall time 1.00 s.\nStart-up 320 ms, loop 600 ms, shutdown "
                                 "80.0 ms.\n"));
+  all.total_ns -= 150'000'000;  // as between the cells of a notebook
+  EXPECT_THAT(Text(), HasSubstr("loop 450 ms, between its iterations 150 ms, shutdown 80.0 ms.\n"));
+  all.total_ns += 150'000'000;
   process().pid = 101;  // the root was not recorded
   report_.processes.insert(report_.processes.begin(), ReportProcess())->pid = 100;
   EXPECT_THAT(Text(), HasSubstr("\nPid 101: start-up 320 ms, loop 600 ms"));
+}
+
+TEST_F(ReportLinesTest, TheLongReportSaysHowMuchOfTheLoopNamesExplain) {
+  options_.width = 200;
+  ReportNaming& naming = process().iterations.emplace().naming;
+  options_.full = true;
+  EXPECT_THAT(Text(), Not(HasSubstr("Names explain")));
+  naming = {.program_ns = 100, .rules_ns = 500, .stage_ns = 300, .none_ns = 100};
+  EXPECT_THAT(Text(), HasSubstr("\nNames explain 60 % of the iterations: the program's own 10 %, "
+                                "those that gpubound gives 50 %. Nothing explains the rest: "
+                                "rollout or update alone 30 %, no operation 10 %.\n"));
+  naming.waiting_ns = 1000;
+  EXPECT_THAT(Text(), HasSubstr("gives 25 %, waiting outside of both 50 %. Nothing"));
+  options_.full = false;
+  EXPECT_THAT(Text(), Not(HasSubstr("Names explain")));
 }
 
 TEST_F(ReportLinesTest, ARunWithoutAGpuShowsNoFiguresOfGpus) {
