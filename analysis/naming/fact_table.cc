@@ -39,6 +39,7 @@ Fact FactOfCall(const Label& label) {
   if (label.domain == kModuleDomain) return Fact::kCallOff;
   if (label.domain == kModuleWithGradientsDomain) return Fact::kCallOn;
   if (label.domain == kJittedCallDomain) return Fact::kJitted;
+  if (label.domain == "torch" && label.text.starts_with("Optimizer.zero_grad#")) return Fact::kWait;
   return label.domain == kJittedTrainingDomain ? Fact::kJittedTraining : Fact::kNone;
 }
 

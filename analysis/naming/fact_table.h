@@ -25,7 +25,7 @@ enum class Fact : uint8_t {
   kSample,          // a batch was drawn from a replay buffer
   kBackward,        // gradients were computed
   kOptimizer,       // an optimizer stepped
-  kWait,            // the thread was blocked
+  kWait,            // the thread was blocked, or an optimizer cleared gradients: nothing of the rest
   kStage,           // `rollout` or `update`, as far as the program could tell at that moment
   kAsked,           // `inference`, by the program or a framework's hook: a policy was asked
   kOperation,       // any other operation: the program's own, or one that a framework's hook names

@@ -50,6 +50,7 @@ class Program {
     Name('a', LabelKind::kLayer, "", "torch.as_tensor");
     Name('v', LabelKind::kLayer, "", "Tensor.unsqueeze");
     Name('o', LabelKind::kLayer, "", "OpOverloadPacket.__call__");
+    Name('z', LabelKind::kAnnotation, "torch", "Optimizer.zero_grad#Adam.zero_grad");
     Name('w', LabelKind::kLayer, "", "Queue.get");
     for (const char c : {'c', 's', 't', 'a', 'v', 'o'})
       process_.labels[Raw(labels_[c])].layer = Layer::kBackend;
@@ -219,6 +220,7 @@ TEST(NameOperations, WhatTheProgramDoesWithALossIsNoPartOfTheForwardPass) {
 TEST(NameOperations, ARangeThatTorchOpensAfterALossIsNoPartOfTheForwardPass) {
   EXPECT_EQ(Named("E(EMcop/B"), "eeff..b .ruuuuu");
   EXPECT_EQ(Named("E(EMocp/B"), "eefff.b .ruuuuu");
+  EXPECT_EQ(Named("E(EMcozc/B"), "eeff...b .ruuuuuu");
 }
 
 TEST(NameOperations, OnlyWhatComesBeforeTheFirstCallWithGradientsIsATarget) {
