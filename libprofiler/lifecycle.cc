@@ -77,7 +77,7 @@ void OnThreadEnd(void* buffer_of_thread) {
   t_thread_buffer = &g_no_buffer;
   if (collector == nullptr || buffer->context() != collector->context()) return;
   try {
-    collector->UnregisterThread(buffer, ThreadName(CurrentTid()));
+    collector->UnregisterThread(buffer, CurrentThreadName());
   } catch (const std::exception&) {  // out of memory: the buffer's memory is not reused
   }
 }
@@ -252,6 +252,7 @@ bool MakeAnchorLocked() {
 // With g_mutex held.
 Collector* StartLocked() {
   if (!MakeAnchorLocked()) {
+    LeaveUnrecorded(g_start, "memory could not be protected across fork");
     LogOnce("this kernel cannot protect memory across fork (Linux 4.14 can); nothing is recorded");
     return nullptr;
   }
@@ -282,6 +283,10 @@ Collector* CurrentCollector() noexcept {
 Collector* EnsureCollector() noexcept {
   if (g_state.load(std::memory_order_acquire) == State::kIdle) {
     const CancelBlock no_cancel;
+    if (SandboxRefuses()) {  // of a fork child: the library was loaded before
+      g_state.store(State::kFinished, std::memory_order_release);
+      return nullptr;
+    }
     if (RefuseStranger()) return nullptr;
     LoadOnce();
     LookForPython();
@@ -354,8 +359,7 @@ ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
   ThreadBuffer* buffer = nullptr;
   if (Collector* collector = EnsureCollector()) {
     try {
-      const uint32_t tid = CurrentTid();
-      buffer = collector->RegisterThread(tid, ThreadName(tid));
+      buffer = collector->RegisterThread(CurrentTid(), CurrentThreadName());
     } catch (const std::exception&) {  // out of memory: this thread is not recorded
     }
   }

@@ -4,6 +4,7 @@
 #include "libprofiler/process_info.h"
 
 #include <dlfcn.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ constinit std::atomic<bool> g_has_python{false};
 constinit std::atomic<const char*> g_python_version{nullptr};
 
 constinit std::atomic<const volatile char*> g_has_vforked{nullptr};
+constinit std::atomic<bool (*)()> g_sandbox_refuses{nullptr};
 constinit std::atomic<const char*> g_variables{""};  // gpubound_shim_info.variables
 
 int64_t ReadClockNs(clockid_t clock) {
@@ -59,6 +61,7 @@ bool ReadShimStamp(ProcessStart* start) noexcept {
   if (info == nullptr || info->size < sizeof(gpubound_shim_info)) return false;
   g_variables.store(info->variables, std::memory_order_release);
   g_has_vforked.store(info->has_vforked, std::memory_order_release);
+  g_sandbox_refuses.store(info->sandbox_refuses, std::memory_order_release);
   if (info->pid != static_cast<uint64_t>(getpid())) return false;
   *start = {info->realtime_ns, info->monotonic_ns, info->pid, info->flags};
   return true;
@@ -67,6 +70,11 @@ bool ReadShimStamp(ProcessStart* start) noexcept {
 bool MayBeVforkChild() noexcept {
   const volatile char* const has_vforked = g_has_vforked.load(std::memory_order_acquire);
   return has_vforked == nullptr || *has_vforked != 0;
+}
+
+bool SandboxRefuses() noexcept {
+  bool (*const refuses)() = g_sandbox_refuses.load(std::memory_order_acquire);
+  return refuses != nullptr && refuses();
 }
 
 const char* VariableAtStart(const char* name) noexcept {
@@ -79,6 +87,12 @@ const char* VariableAtStart(const char* name) noexcept {
 }
 
 uint32_t CurrentTid() noexcept { return static_cast<uint32_t>(syscall(SYS_gettid)); }
+
+std::string CurrentThreadName() {
+  char name[17] = {};  // a sandbox that lets no file be opened may allow this
+  if (prctl(PR_GET_NAME, name) != 0) return {};
+  return name;
+}
 
 std::string ThreadName(uint32_t tid) {
   constexpr size_t kMaxComm = 64;

@@ -34,7 +34,14 @@ const char* VariableAtStart(const char* name) noexcept;
 // shim, without a system call.
 bool MayBeVforkChild() noexcept;
 
+// Whether a sandbox forbids what recording takes, as the shim has found and said; false without a
+// shim, which nobody has asked then.
+bool SandboxRefuses() noexcept;
+
 uint32_t CurrentTid() noexcept;
+
+// Name of the calling thread, without opening a file.
+std::string CurrentThreadName();
 
 // Name of the thread |tid| of this process, as `ps -L` shows it; empty when it has ended.
 std::string ThreadName(uint32_t tid);

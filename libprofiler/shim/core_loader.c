@@ -138,7 +138,12 @@ GPUBOUND_EXPORT const struct gpubound_api* gpubound_api_v1(void) {
   if (word == kNoTable && atomic_exchange(&refused_child, false)) {
     ShimSayNotRecorded("its parent forked while it was loading the collector", "");
   }
-  if (word != kNotAsked || is_loading || !ShimOwnsProcess()) return TableOf(word);
+  if (word != kNotAsked || is_loading || shim_inert) return TableOf(word);
+  if (ShimSandboxRefuses()) { /* before anything else is asked of the kernel */
+    atomic_store(&table_word, kNoTable);
+    return NULL;
+  }
+  if (!ShimOwnsProcess()) return TableOf(word);
   return LoadAndPublish();
 }
 

@@ -29,6 +29,7 @@ struct gpubound_shim_info shim_info = {
     .version = GPUBOUND_SHIM_INFO_VERSION,
     .variables = "",
     .has_vforked = &shim_has_vforked,
+    .sandbox_refuses = ShimSandboxRefuses,
 };
 bool shim_inert = true;
 bool shim_libc_is_foreign = false;
@@ -56,6 +57,7 @@ static void AfterForkInChild(void) {
   Stamp();
   ShimForgetExitInForkChild();
   ShimGiveUpLoadingInForkChild();
+  ShimForgetSandboxInForkChild();
 }
 
 /* The words for off of SwitchOf in libprofiler/env_vars.h; any other word is on. */

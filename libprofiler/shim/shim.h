@@ -64,6 +64,11 @@ void ShimSetEnvironment(char* const* arguments);
  * to record and could not: `what`, and `why` where that is not empty. */
 void ShimSayNotRecorded(const char* what, const char* why);
 
+/* Whether a sandbox forbids what recording takes; then that has been said, as far as it allows.
+ * Asked once in a process, when there is something to record. */
+bool ShimSandboxRefuses(void);
+void ShimForgetSandboxInForkChild(void);
+
 /* Before a fork: waits, for a bounded time, until no thread is loading the core, so that the child
  * gets a dynamic loader in good order. */
 void ShimAwaitLoading(void);

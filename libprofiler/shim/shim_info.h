@@ -10,6 +10,7 @@
 #ifndef GPUBOUND_LIBPROFILER_SHIM_SHIM_INFO_H_
 #define GPUBOUND_LIBPROFILER_SHIM_SHIM_INFO_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -37,6 +38,9 @@ struct gpubound_shim_info {
   const char* variables;
   /* Never NULL; what it points to is not 0 once the process may have had children by vfork. */
   const volatile char* has_vforked;
+  /* Never NULL: whether a sandbox forbids what recording takes, to be asked before a process starts
+   * recording. Any thread. */
+  bool (*sandbox_refuses)(void);
 };
 
 /* Exported by libgpubound.so, for the core: the shim takes the call as notice that a core, however
