@@ -33,7 +33,10 @@ Collector::~Collector() = default;
 bool Collector::Build(CollectorOptions options) {
   start_ = options.start;
   const Settings& settings = options.settings;
-  if (!directory_.Open(settings.run_directory, start_)) return false;
+  if (!directory_.Open(settings.run_directory, start_)) {
+    LeaveUnrecorded(start_, "nothing could be written to the run directory");
+    return false;
+  }
   if (!settings.steps.is_all()) {
     window_ = std::make_unique<StepWindow>(settings.steps, directory_.StepsPath());
     if (window_->over()) return false;

@@ -28,7 +28,14 @@ bool LeaveUnrecorded(const ProcessStart& start, const char* why) noexcept {
   if (length <= 0 || static_cast<size_t>(length) >= sizeof(path)) return true;
   mkdir(run, 0700);
   const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return errno != EEXIST;
+  if (fd < 0) {
+    if (errno == EEXIST) return false;
+    struct stat folder;
+    if (stat(run, &folder) == 0 && (folder.st_mode & 07777) == kRunMode) {
+      chmod(run, kUnrecordedMode);
+    }
+    return true;
+  }
   [[maybe_unused]] const ssize_t written = write(fd, why, std::strlen(why));
   close(fd);
   return true;

@@ -10,7 +10,9 @@
 
 namespace gpubound {
 
-// Leaves HOST.PID.START.unrecorded in the run directory, with |why|. False where the process has
+// Leaves HOST.PID.START.unrecorded in the run directory, with |why|; where no file can be made, for
+// lack of room or of descriptors, the directory's mode says that there is one (kUnrecordedMode).
+// False where the process has
 // one there already (of the shim's, libprofiler/shim/not_recorded.c): it has been said.
 bool LeaveUnrecorded(const ProcessStart& start, const char* why) noexcept;
 

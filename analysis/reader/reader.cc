@@ -79,6 +79,13 @@ void NoteMissingRecord(const RunFiles& files, Run* run) {
 
 // What could not be recorded may have done anything. Of one whose files are there they say it.
 void NoteUnrecorded(const RunFiles& files, Run* run) {
+  if (files.has_silent_unrecorded) {
+    ++run->Count(LedgerCounter::processes_unrecorded);
+    run->lost.emplace_back();
+    run->problems.push_back(
+        "A process could not be recorded, and could make no file here that says so: there was no "
+        "room, no descriptor, or a sandbox refused it.");
+  }
   for (const auto& [identity, why] : files.unrecorded) {
     if (files.grouped.processes.contains(identity)) continue;
     ++run->Count(LedgerCounter::processes_unrecorded);

@@ -17,6 +17,7 @@
 #include "analysis/reader/process_presence.h"
 #include "analysis/segments/run_info.h"
 #include "analysis/segments/segment.h"
+#include "proto/run_path.h"
 
 namespace gpubound {
 namespace {
@@ -205,6 +206,12 @@ std::string ReasonIn(const std::string& path) {
   return reason.substr(0, reason.find('\n'));
 }
 
+bool ModeSaysUnrecorded(const std::string& path) {
+  std::error_code error;
+  const fs::perms mode = fs::status(path, error).permissions();
+  return !error && mode == static_cast<fs::perms>(kUnrecordedMode);
+}
+
 }  // namespace
 
 Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void()>& meanwhile) {
@@ -213,6 +220,7 @@ Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void(
   if (!list.ok()) return list.error();
   RunFiles files;
   files.has_run_json = list->has_run_json;
+  files.has_silent_unrecorded = ModeSaysUnrecorded(path);
   for (const auto& [identity, file] : list->unrecorded) {
     files.unrecorded.emplace_back(identity, ReasonIn(file));
   }

@@ -30,6 +30,7 @@ struct RunFiles {
   bool has_run_json = false;
   // Processes that could not be recorded, and why, as they say.
   std::vector<std::pair<ProcessIdentity, std::string>> unrecorded;
+  bool has_silent_unrecorded = false;  // one at least could not even leave a file
 };
 
 // An error where |path| is no folder of a run. |meanwhile|: what happens between listing and

@@ -17,6 +17,10 @@
 
 #include "libprofiler/shim/shim.h"
 
+/* Of a run directory in which no file could be made: kUnrecordedMode in proto/run_path.h. */
+#define RUN_MODE 0700
+#define UNRECORDED_MODE 01700
+
 enum { kMaxPath = 1024, kMaxLine = 1024, kMaxHost = 256 };
 
 static const char* RunDirectory(void) {
@@ -50,7 +54,14 @@ static bool LeaveFile(const char* line, size_t length) {
   if (used <= 0 || used >= (int)sizeof(path)) return true;
   mkdir(run, 0700);
   const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return errno != EEXIST;
+  if (fd < 0) {
+    if (errno == EEXIST) return false;
+    struct stat folder;
+    if (stat(run, &folder) == 0 && (folder.st_mode & 07777) == RUN_MODE) {
+      chmod(run, UNRECORDED_MODE);
+    }
+    return true;
+  }
   const ssize_t ignored = write(fd, line, length);
   (void)ignored;
   close(fd);

@@ -52,6 +52,8 @@ extern "C" {
 #define GPUBOUND_NARROW_(type, value) ((type)(value))
 #endif
 
+#include "unrecorded.h"
+
 /* Whether a table of |size| bytes has the field: one of an older collector may be shorter. */
 #define GPUBOUND_TABLE_HAS_(table, field) \
   ((table)->size >= offsetof(struct gpubound_api, field) + sizeof((table)->field))
@@ -83,6 +85,13 @@ GPUBOUND_SLOW_PATH_ const struct gpubound_api* gpubound_find_table_(void) GPUBOU
   if (get_table != GPUBOUND_NULL_) table = get_table();
   if (table == GPUBOUND_NULL_ || table->version != GPUBOUND_API_VERSION ||
       !GPUBOUND_TABLE_HAS_(table, end)) {
+    if (get_table == GPUBOUND_NULL_) {
+      gpubound_leave_unrecorded_(
+          "libgpubound.so is not in it: it is linked statically, or LD_PRELOAD was set anew on the "
+          "way");
+    } else if (table != GPUBOUND_NULL_) {
+      gpubound_leave_unrecorded_("its annotations are of another version than libgpubound.so");
+    }
     table = GPUBOUND_NULL_;
   }
   /* Threads that look at the same time find the same. */
