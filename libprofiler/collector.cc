@@ -87,14 +87,18 @@ bool Collector::Build(CollectorOptions options) {
   drain_->SampleClocksAtStart();
   bystanders_ =
       std::make_unique<Bystanders>(start_, sources_claimed_, device_tables_.get(), ledger_.get());
+  if (own_clock_ != nullptr && options.start_flusher) {
+    task_stats_ = std::make_unique<ProcTaskStats>();
+    cpu_sampler_ = std::make_unique<CpuSampler>(&context_, clock_, task_stats_.get());
+  }
   const auto end = [this](const char* how) {
     LookForPython();
     Finish(how);
   };
   flusher_ = std::make_unique<Flusher>(
       Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_,
-                     bystanders_.get(), end, [this] { return LeaveProgram(); }, settings.end_ns,
-                     window_.get(), &FinishRecording, start_.forked},
+                     bystanders_.get(), cpu_sampler_.get(), end, [this] { return LeaveProgram(); },
+                     settings.end_ns, window_.get(), &FinishRecording, start_.forked},
       std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
   mapping_->Announce();
@@ -222,6 +226,7 @@ void Collector::YieldSources(std::string_view to, std::chrono::milliseconds time
 }
 
 void Collector::AbandonInForkChild() noexcept {
+  if (task_stats_ != nullptr) task_stats_->CloseInForkChild();
   const size_t there = sources_there_.load(std::memory_order_acquire);
   for (size_t i = 0; i < there; ++i) sources_[i]->AbandonInForkChild();
 }

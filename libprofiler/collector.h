@@ -21,6 +21,7 @@
 #include "libprofiler/bystanders.h"
 #include "libprofiler/clock.h"
 #include "libprofiler/collector_host.h"
+#include "libprofiler/cpu_sampler.h"
 #include "libprofiler/current_thread.h"
 #include "libprofiler/device_source.h"
 #include "libprofiler/device_tables.h"
@@ -36,6 +37,7 @@
 #include "libprofiler/run_directory.h"
 #include "libprofiler/settings.h"
 #include "libprofiler/step_window.h"
+#include "libprofiler/task_stats.h"
 #include "libprofiler/thread_registry.h"
 #include "libprofiler/trace_writer.h"
 
@@ -163,6 +165,8 @@ class Collector {
   std::unique_ptr<TraceWriter> writer_;
   std::unique_ptr<Drain> drain_;
   std::unique_ptr<Bystanders> bystanders_;
+  std::unique_ptr<TaskStats> task_stats_;
+  std::unique_ptr<CpuSampler> cpu_sampler_;  // null on virtual time
   std::unique_ptr<Flusher> flusher_;
   std::unique_ptr<CollectorHost> host_;
 

@@ -130,7 +130,7 @@ void Flusher::Run() {
   // A fork child may be gone before it needs more than it has.
   if (!parts_.may_be_short) PrepareAhead();
   while (!finish_.load(std::memory_order_acquire)) {
-    parts_.pool->WaitForWork(tick);
+    AwaitWork(tick);
     ObeyEnd();
     EndIfDue();
     EndWithLastThread();
@@ -149,6 +149,20 @@ void Flusher::Run() {
   }
   if (!ends_here_) Close();
   AwaitLeave();
+}
+
+// A look at the threads is no reason for a round.
+void Flusher::AwaitWork(std::chrono::nanoseconds longest) {
+  if (parts_.cpu_sampler == nullptr) {
+    parts_.pool->WaitForWork(longest);
+    return;
+  }
+  const auto end_ns = static_cast<int64_t>(ReadMonotonicNs()) + longest.count();
+  for (int64_t now_ns = 0; now_ns < end_ns; now_ns = static_cast<int64_t>(ReadMonotonicNs())) {
+    const int64_t due_ns = parts_.cpu_sampler->SampleIfDue();
+    const int64_t left_ns = std::min(end_ns, due_ns) - static_cast<int64_t>(ReadMonotonicNs());
+    if (parts_.pool->WaitForWork(std::chrono::nanoseconds(left_ns))) return;
+  }
 }
 
 // A call into a foreign library may take as long as it likes.
@@ -177,6 +191,7 @@ void Flusher::Close() {
   {
     const std::lock_guard<std::mutex> lock(io_mutex_);
     LookAround(/*at_end=*/true);
+    if (parts_.cpu_sampler != nullptr) parts_.cpu_sampler->SampleAtEnd();
     parts_.drain->Finish(how_);
     // Everything is in the database; only then may the mapping's name go. The seal comes last,
     // since it is the part that a slow disk can stretch.

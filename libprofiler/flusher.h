@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The background thread: wakes when pages are full or five times a second, runs the drain, and ends
-// the trace when it is told to. The only thread of the recording that makes system calls on a
-// schedule; it blocks every signal, so that the program's handlers never run on it.
+// the trace when it is told to. In between it looks where the program's threads are
+// (cpu_sampler.h). The only thread of the recording that makes system calls on a schedule; it
+// blocks every signal, so that the program's handlers never run on it.
 #ifndef GPUBOUND_LIBPROFILER_FLUSHER_H_
 #define GPUBOUND_LIBPROFILER_FLUSHER_H_
 
@@ -14,6 +15,7 @@
 
 #include "libprofiler/bystanders.h"
 #include "libprofiler/clock.h"
+#include "libprofiler/cpu_sampler.h"
 #include "libprofiler/drain.h"
 #include "libprofiler/latch.h"
 #include "libprofiler/live_mapping.h"
@@ -32,6 +34,7 @@ class Flusher {
     LiveMapping* mapping;
     Clock* clock;
     Bystanders* bystanders;
+    CpuSampler* cpu_sampler;  // null: nobody looks where the threads are
     // Ends the recording as it is told: stops the sources and calls Finish(). May wait for pages.
     std::function<void(const char* how)> end;
     // Called behind the end of the trace, again and again until it says true: the program is left
@@ -80,6 +83,7 @@ class Flusher {
   void EndIfDue();
   void LookAround(bool at_end) noexcept;
   void Run();
+  void AwaitWork(std::chrono::nanoseconds longest);
   void ObeyEnd();
   void Close();
   void AwaitLeave();

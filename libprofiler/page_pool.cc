@@ -32,6 +32,8 @@ uint32_t BytesPerEvent(uint32_t family) {
       return sizeof(SyncRecord);
     case EventFamily::kOverhead:
       return sizeof(OverheadRecord);
+    case EventFamily::kCpuTime:
+      return sizeof(CpuTimeRecord);
     default:
       return sizeof(Slot);
   }
@@ -112,15 +114,18 @@ bool PagePool::HasWork() {
   return !flusher_waits_;
 }
 
-void PagePool::WaitForWork(std::chrono::nanoseconds timeout) {
+bool PagePool::WaitForWork(std::chrono::nanoseconds timeout) {
   const uint64_t deadline_ns = ReadMonotonicNs() + static_cast<uint64_t>(timeout.count());
-  while (!HasWork()) {
+  bool has_work = HasWork();
+  while (!has_work) {
     const auto left_ns = static_cast<int64_t>(deadline_ns - ReadMonotonicNs());
     if (left_ns <= 0) break;
     work_.Wait(left_ns);
+    has_work = HasWork();
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   flusher_waits_ = false;
+  return has_work;
 }
 
 void PagePool::Wake() noexcept {

@@ -47,8 +47,9 @@ class PagePool {
   // Hands over an owned page that holds |used| slots or records, for good.
   void Submit(uint32_t page, uint32_t used);
 
-  // Flusher: waits until enough pages are full, somebody waits for one, Wake() or |timeout|.
-  void WaitForWork(std::chrono::nanoseconds timeout);
+  // Flusher: waits until enough pages are full, somebody waits for one, or Wake(): true; or for
+  // |timeout|.
+  bool WaitForWork(std::chrono::nanoseconds timeout);
   // Without a lock: also in a signal handler.
   void Wake() noexcept;
 

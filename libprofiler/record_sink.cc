@@ -19,14 +19,16 @@ void RecordSink::AppendTo(EventFamily family, const Record& record) {
 }
 
 bool RecordSink::StartPage(EventFamily family, Family* state) {
-  if (context_->finished.load(std::memory_order_relaxed)) return false;
+  const bool flusher = family == EventFamily::kCpuTime;
+  if (!flusher && context_->finished.load(std::memory_order_relaxed)) return false;
   if (!state->dropping || context_->pool->MayHavePage()) {
-    state->page = context_->pool->Acquire(/*may_wait=*/!state->dropping);
+    state->page = context_->pool->Acquire(/*may_wait=*/!flusher && !state->dropping);
   }
   state->dropping = state->page == kNoPage;
   if (state->dropping) {
     ++state->dropped;
-    context_->ledger->Add(LedgerCounter::device_records_dropped, 1);
+    // A time that has no CPU time is seen by the reader.
+    if (!flusher) context_->ledger->Add(LedgerCounter::device_records_dropped, 1);
     return false;
   }
   LivePageHeader* header = context_->mapping->page(state->page);
@@ -66,5 +68,6 @@ void RecordSink::Append(const ApiRecord& record) { AppendTo(EventFamily::kApi, r
 void RecordSink::Append(const DeviceRecord& record) { AppendTo(EventFamily::kDevice, record); }
 void RecordSink::Append(const SyncRecord& record) { AppendTo(EventFamily::kSync, record); }
 void RecordSink::Append(const OverheadRecord& record) { AppendTo(EventFamily::kOverhead, record); }
+void RecordSink::Append(const CpuTimeRecord& record) { AppendTo(EventFamily::kCpuTime, record); }
 
 }  // namespace gpubound

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The DeviceSink of one source thread: appends records of each family to a page of that family in
-// the live mapping. The owning source thread only; the flusher reads up to what was published.
+// the live mapping. The owning source thread only; the flusher reads up to what was published. The
+// flusher has one of its own for what it finds out itself (cpu_sampler.h): it never waits for a
+// page, which nobody else would free, and may have one when no other writer may any more.
 #ifndef GPUBOUND_LIBPROFILER_RECORD_SINK_H_
 #define GPUBOUND_LIBPROFILER_RECORD_SINK_H_
 
@@ -23,6 +25,7 @@ class RecordSink final : public DeviceSink {
   void Append(const DeviceRecord& record) override;
   void Append(const SyncRecord& record) override;
   void Append(const OverheadRecord& record) override;
+  void Append(const CpuTimeRecord& record);  // flusher
   void Publish() override;
 
  private:
@@ -42,7 +45,7 @@ class RecordSink final : public DeviceSink {
 
   RecordingContext* const context_;
   const ThreadId thread_;
-  Family families_[static_cast<int>(EventFamily::kOverhead) + 1];
+  Family families_[static_cast<int>(kLastEventFamily) + 1];
 };
 
 }  // namespace gpubound

@@ -90,6 +90,7 @@ bool DecodeApiColumns(DecoderScratch* scratch, ApiEvents* events);
 bool DecodeDeviceColumns(DecoderScratch* scratch, DeviceEvents* events);
 bool DecodeSyncColumns(DecoderScratch* scratch, SyncEvents* events);
 bool DecodeOverheadColumns(DecoderScratch* scratch, OverheadEvents* events);
+bool DecodeCpuTimeColumns(DecoderScratch* scratch, CpuTimeEvents* events);
 
 }  // namespace gpubound
 

@@ -18,6 +18,7 @@ constexpr BodyShape kApiShape{EventFamily::kApi, 17, Fields(1, 7), Fields(12, 14
 constexpr BodyShape kDeviceShape{EventFamily::kDevice, 18, Fields(1, 8), Fields(12, 17)};
 constexpr BodyShape kSyncShape{EventFamily::kSync, 19, Fields(1, 7), Fields(12, 17)};
 constexpr BodyShape kOverheadShape{EventFamily::kOverhead, 20, Fields(1, 5), Fields(12, 15)};
+constexpr BodyShape kCpuTimeShape{EventFamily::kCpuTime, 21, Fields(1, 6), Fields(12, 16)};
 
 template <typename... Vectors>
 void ClearAll(Vectors&... vectors) {
@@ -36,6 +37,9 @@ void Clear(SyncEvents* e) {
 }
 void Clear(OverheadEvents* e) {
   ClearAll(e->start_ns, e->end_ns, e->correlation, e->tid, e->label);
+}
+void Clear(CpuTimeEvents* e) {
+  ClearAll(e->start_ns, e->end_ns, e->correlation, e->tid, e->on_cpu_ns, e->ready_ns);
 }
 
 }  // namespace
@@ -90,6 +94,9 @@ ChunkStatus ChunkDecoder::Decode(const ChunkRow& row, SyncEvents* events) {
 }
 ChunkStatus ChunkDecoder::Decode(const ChunkRow& row, OverheadEvents* events) {
   return impl_->Decode(row, kOverheadShape, DecodeOverheadColumns, events);
+}
+ChunkStatus ChunkDecoder::Decode(const ChunkRow& row, CpuTimeEvents* events) {
+  return impl_->Decode(row, kCpuTimeShape, DecodeCpuTimeColumns, events);
 }
 
 }  // namespace gpubound

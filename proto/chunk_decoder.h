@@ -104,6 +104,16 @@ struct OverheadEvents : ChunkHeader {
   size_t size() const { return start_ns.size(); }
 };
 
+struct CpuTimeEvents : ChunkHeader {
+  std::vector<int64_t> start_ns;
+  std::vector<int64_t> end_ns;
+  std::vector<uint32_t> correlation;  // 0
+  std::vector<uint32_t> tid;
+  std::vector<uint64_t> on_cpu_ns;
+  std::vector<uint64_t> ready_ns;  // or kReadyNotKnown
+  size_t size() const { return start_ns.size(); }
+};
+
 class ChunkDecoder {
  public:
   ChunkDecoder();
@@ -120,6 +130,7 @@ class ChunkDecoder {
   ChunkStatus Decode(const ChunkRow& row, DeviceEvents* events);
   ChunkStatus Decode(const ChunkRow& row, SyncEvents* events);
   ChunkStatus Decode(const ChunkRow& row, OverheadEvents* events);
+  ChunkStatus Decode(const ChunkRow& row, CpuTimeEvents* events);
 
  private:
   class Impl;

@@ -151,7 +151,7 @@ EncodedChunk ChunkEncoder::EncodeThread(const ChunkMeta& meta, uint64_t base_tic
   return row;
 }
 
-// The four record families differ in the family's number and the function that makes its columns.
+// The record families differ in the family's number and the function that makes its columns.
 #define GPUBOUND_ENCODE_RECORDS(Name, Record)                                                     \
   EncodedChunk ChunkEncoder::Encode##Name(const ChunkMeta& meta, std::span<const Record> records, \
                                           const ClockConversion& source_to_ns) noexcept {         \
@@ -167,6 +167,7 @@ GPUBOUND_ENCODE_RECORDS(Api, ApiRecord)
 GPUBOUND_ENCODE_RECORDS(Device, DeviceRecord)
 GPUBOUND_ENCODE_RECORDS(Sync, SyncRecord)
 GPUBOUND_ENCODE_RECORDS(Overhead, OverheadRecord)
+GPUBOUND_ENCODE_RECORDS(CpuTime, CpuTimeRecord)
 #undef GPUBOUND_ENCODE_RECORDS
 
 }  // namespace gpubound

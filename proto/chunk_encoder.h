@@ -65,6 +65,9 @@ class ChunkEncoder {
                           const ClockConversion& source_to_ns) noexcept;
   EncodedChunk EncodeOverhead(const ChunkMeta& meta, std::span<const OverheadRecord> records,
                               const ClockConversion& source_to_ns) noexcept;
+  // Not of a source: the identity converts them.
+  EncodedChunk EncodeCpuTime(const ChunkMeta& meta, std::span<const CpuTimeRecord> records,
+                             const ClockConversion& to_ns) noexcept;
 
  private:
   class Impl;

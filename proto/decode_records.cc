@@ -273,4 +273,27 @@ bool DecodeOverheadColumns(DecoderScratch* scratch, OverheadEvents* events) {
   return ok && columns.CheckEnd(tid_column) && columns.CheckEnd(label_column);
 }
 
+bool DecodeCpuTimeColumns(DecoderScratch* scratch, CpuTimeEvents* events) {
+  ChunkBody* body = &scratch->body;
+  RecordColumns columns(scratch);
+  ColumnReader own[] = {body->Column(4, 14), body->Column(5, 15), body->Column(6, 16)};
+  if (!columns.Begin(events)) return false;
+  events->tid.resize(columns.size());
+  events->on_cpu_ns.resize(columns.size());
+  events->ready_ns.resize(columns.size());
+  const bool ok = columns.ForEachBlock(events, [&](size_t done, size_t count) {
+    ValueBlock* values = scratch->blocks + 3;
+    for (size_t c = 0; c < 3; ++c) {
+      if (!columns.Read(&own[c], count, c == 0 ? kUint32Limit : 0, values[c])) return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      events->tid[done + i] = static_cast<uint32_t>(values[0][i]);
+      events->on_cpu_ns[done + i] = values[1][i];
+      events->ready_ns[done + i] = values[2][i];
+    }
+    return true;
+  });
+  return ok && columns.CheckEnd(own[0]) && columns.CheckEnd(own[1]) && columns.CheckEnd(own[2]);
+}
+
 }  // namespace gpubound

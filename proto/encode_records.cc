@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records of a device source into columns. All families share begin, duration and correlation; each
+// Records into columns. All families share begin, duration and correlation; each
 // adds what it has. Thread rule: that of ChunkEncoder.
 #include <algorithm>
 #include <bit>
@@ -217,6 +217,24 @@ bool EncodeOverheadColumns(EncoderBuffers* buffers, std::span<const OverheadReco
   common.Finish(records.size(), row, columns);
   columns->body_field = 20;
   AddFields(buffers, 5, columns);
+  return true;
+}
+
+bool EncodeCpuTimeColumns(EncoderBuffers* buffers, std::span<const CpuTimeRecord> records,
+                          const ClockConversion& conversion, EncodedChunk* row,
+                          ChunkColumns* columns) noexcept {
+  CommonColumns common(buffers, conversion);
+  if (!common.Begin(records, 6)) return false;
+  InBlocks(buffers, &common, records, 6, [&](std::span<const CpuTimeRecord> block) {
+    for (size_t i = 0; i < block.size(); ++i) {
+      buffers->blocks[3][i] = block[i].tid;
+      buffers->blocks[4][i] = block[i].on_cpu_ns;
+      buffers->blocks[5][i] = block[i].ready_ns;
+    }
+  });
+  common.Finish(records.size(), row, columns);
+  columns->body_field = 21;
+  AddFields(buffers, 6, columns);
   return true;
 }
 

@@ -110,6 +110,9 @@ bool EncodeSyncColumns(EncoderBuffers* buffers, std::span<const SyncRecord> reco
 bool EncodeOverheadColumns(EncoderBuffers* buffers, std::span<const OverheadRecord> records,
                            const ClockConversion& conversion, EncodedChunk* row,
                            ChunkColumns* columns) noexcept;
+bool EncodeCpuTimeColumns(EncoderBuffers* buffers, std::span<const CpuTimeRecord> records,
+                          const ClockConversion& conversion, EncodedChunk* row,
+                          ChunkColumns* columns) noexcept;
 
 }  // namespace gpubound
 

@@ -3,11 +3,12 @@
 // The events that the recording half produces and the reading half consumes, as fixed-size values
 // with a pinned layout. Everything here is plain data: no ownership, no thread rule, no I/O.
 //
-// Two families:
+// Two kinds:
 //   * Thread slots: 8 bytes each, written by the thread that they describe, stamped in ticks.
 //     They are the hot path; the layout is drawn at `Slot`.
 //   * Records (ApiRecord, DeviceRecord, SyncRecord, OverheadRecord): written by a device source
-//     when CUPTI delivers them, stamped in nanoseconds of the device source's clock.
+//     when CUPTI delivers them, stamped in nanoseconds of the device source's clock; and
+//     CpuTimeRecord, written by the recorder itself in nanoseconds of CLOCK_MONOTONIC.
 #ifndef GPUBOUND_PROTO_EVENT_MODEL_H_
 #define GPUBOUND_PROTO_EVENT_MODEL_H_
 
@@ -193,6 +194,24 @@ struct OverheadRecord {
 };
 static_assert(sizeof(OverheadRecord) == 32 && std::is_trivially_copyable_v<OverheadRecord>);
 
+// How long the thread |tid| was on a CPU, and ready to run without one, between two looks at it
+// (libprofiler/cpu_sampler.h); in the rest it was blocked. The records of a thread do not overlap;
+// where they leave a gap nothing is known. One with neither stands for a stretch of any number of
+// looks between which the thread was blocked all the time.
+struct CpuTimeRecord {
+  uint64_t start_ns;
+  uint64_t end_ns;
+  uint64_t on_cpu_ns;
+  uint64_t ready_ns;     // or kReadyNotKnown
+  uint32_t correlation;  // every record has one; 0
+  uint32_t tid;
+};
+static_assert(sizeof(CpuTimeRecord) == 40 && std::is_trivially_copyable_v<CpuTimeRecord>);
+
+// The kernel tells only how long the thread was on a CPU: whether it was ready or blocked in the
+// rest is not known.
+inline constexpr uint64_t kReadyNotKnown = UINT64_MAX;
+
 // Added to WorkInfo::copy_kind: the record says that a copy keeps the device at its other end busy
 // too. It is the copy's second record and counts as no copy of its own.
 inline constexpr uint8_t kCopyOtherEnd = 0x80;
@@ -301,7 +320,9 @@ enum class EventFamily : uint8_t {
   kDevice = 3,    // DeviceRecord
   kSync = 4,      // SyncRecord
   kOverhead = 5,  // OverheadRecord
+  kCpuTime = 6,   // CpuTimeRecord
 };
+inline constexpr EventFamily kLastEventFamily = EventFamily::kCpuTime;
 
 }  // namespace gpubound
 

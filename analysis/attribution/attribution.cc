@@ -55,6 +55,21 @@ void AddCounts(const OperationCounts& counts, ReportOperation* row) {
   AddTransitions(counts, row);
 }
 
+// Ready time is counted late, so a sum may be more than its time.
+void AddCpu(const CpuSplits& splits, OperationIndex operation, ReportOperation* row) {
+  if (splits.empty()) return;
+  const auto found = splits.find(operation);
+  const CpuSplit split = found == splits.end() ? CpuSplit{} : found->second;
+  ReportCpu& cpu = row->cpu.emplace();
+  cpu.unknown_ns = std::max<int64_t>(0, row->wall_ns - split.told_ns);
+  int64_t left_ns = row->wall_ns - cpu.unknown_ns;
+  cpu.on_cpu_ns = std::clamp<int64_t>(split.on_cpu_ns, 0, left_ns);
+  left_ns -= cpu.on_cpu_ns;
+  cpu.ready_ns = std::clamp<int64_t>(split.ready_ns, 0, left_ns);
+  cpu.blocked_ns = left_ns - cpu.ready_ns;
+  cpu.error_ns = split.error_ns;
+}
+
 bool IsEmpty(const ReportOperation& row) {
   return row.wall_ns == 0 && row.count == 0 && row.gpu_caused_ns == 0 && row.transitions.empty();
 }
@@ -186,6 +201,7 @@ std::vector<ReportOperation> OperationRows(const AttributionInput& input) {
     if (input.launches != nullptr && operation < input.launches->size()) {
       row.launches = LaunchesOf((*input.launches)[operation]);
     }
+    if (input.cpu != nullptr) AddCpu(*input.cpu, static_cast<OperationIndex>(operation), &row);
     if (input.counts != nullptr) AddCounts((*input.counts)[operation], &row);
     if (input.lane != nullptr) {
       const LaneScopes::Counts counts = input.lane->Find(static_cast<OperationIndex>(operation));

@@ -11,6 +11,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/sweep/cell_book.h"
+#include "analysis/sweep/cpu_split.h"
 #include "analysis/sweep/launch_stats.h"
 #include "analysis/sweep/queued_time.h"
 #include "analysis/timeline/process_timeline.h"
@@ -28,6 +29,7 @@ struct AttributionInput {
   const std::vector<int64_t>* caused_ns = nullptr;       // likewise
   const std::vector<QueuedIdle>* queued = nullptr;       // by DeviceId; null: none
   const std::vector<LaunchTime>* launches = nullptr;     // by OperationIndex; null: none
+  const CpuSplits* cpu = nullptr;                        // of the thread; null: none
 };
 
 // Non-zero cells, ordered by phase, operation, layer, GPU state.

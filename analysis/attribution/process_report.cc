@@ -64,6 +64,7 @@ std::vector<ReportLane> NamedLanes(const ProcessTrace& process, const SweepResul
     input.roles = &roles;
     input.rows = &lane.rows;
     input.lane = &lane.scopes;
+    input.cpu = &lane.cpu;
     const ThreadTrace& thread = process.threads[lane.thread];
     lanes.push_back({thread.name, thread.tid, NamedCells(input), OperationRows(input)});
     MarkScopesMissing(process, thread.ordinal, &lanes.back().operations);
@@ -129,6 +130,14 @@ void AddTotals(ReportProcess* report) {
     report->gpu_sum_ns += row.gpu_sum_ns;
     report->unknown_ns += row.unknown_ns;
   }
+  for (const ReportOperation& row : report->operations) {
+    if (!row.cpu) continue;
+    if (!report->cpu) report->cpu.emplace();
+    report->cpu->on_cpu_ns += row.cpu->on_cpu_ns;
+    report->cpu->ready_ns += row.cpu->ready_ns;
+    report->cpu->blocked_ns += row.cpu->blocked_ns;
+    report->cpu->unknown_ns += row.cpu->unknown_ns;
+  }
   if (report->gpu_busy_ns > 0) {
     report->inflation = report->smi_model * static_cast<double>(report->span_ns) /
                         static_cast<double>(report->gpu_busy_ns);
@@ -167,6 +176,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   input.caused_ns = &sweep.caused_ns;
   input.queued = &sweep.queued;
   input.launches = &sweep.launches;
+  input.cpu = &sweep.cpu;
   report->host = process.identity.host;
   report->pid = process.identity.pid;
   report->name = process.name;
@@ -189,6 +199,10 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->sm_fill_is_upper_bound = sweep.fill_is_upper_bound;
   AddTotals(report);
   MarkCausedAtLeast(sweep.work_without_launch > 0, report);
+  if (!report->cpu) return;
+  ReportThreadsCpu& all = report->threads_cpu.emplace();
+  all.on_cpu_ns = sweep.total_cpu_time.on_cpu_ns;
+  if (sweep.total_cpu_time.knows_ready) all.ready_ns = sweep.total_cpu_time.ready_ns;
 }
 
 // Absent where the program told none, or no total above zero.

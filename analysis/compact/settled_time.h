@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "analysis/trace/run.h"
+#include "proto/cpu_time_limits.h"
 
 namespace gpubound {
 
@@ -17,9 +18,10 @@ namespace gpubound {
 inline constexpr int64_t kLongestDeliveryNs = int64_t{60} * 1'000'000'000;
 
 // Of a process that has written all but device work until |written_ns|, and that, as far as it was
-// delivered, until |delivered_ns|.
+// delivered, until |delivered_ns|. Where its threads were it says a little later.
 constexpr int64_t SettledUntil(int64_t written_ns, int64_t delivered_ns) {
-  return std::min(written_ns, std::max(delivered_ns, written_ns - kLongestDeliveryNs));
+  return std::min(written_ns - kLatestCpuTimeNs,
+                  std::max(delivered_ns, written_ns - kLongestDeliveryNs));
 }
 
 // The earliest such instant of the processes that go on; where none does, the last end.

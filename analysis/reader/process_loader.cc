@@ -49,7 +49,7 @@ class Loader {
     std::vector<PlannedChunk> plan;
     for (PlannedChunk chunk : chunks) {
       const EventFamily family = chunk.head.row.family;
-      if (family < EventFamily::kThread || family > EventFamily::kOverhead) return std::nullopt;
+      if (family < EventFamily::kThread || family > kLastEventFamily) return std::nullopt;
       if (!Advance(&chunk)) continue;
       if (events_missing_) return std::nullopt;
       sequence_.Decoded(chunk.head.row);
@@ -234,6 +234,9 @@ class Loader {
       case EventFamily::kOverhead:
         status = DecodeRecords(row, &overhead_events_, store);
         break;
+      case EventFamily::kCpuTime:
+        status = DecodeRecords(row, &cpu_time_events_, store);
+        break;
       case EventFamily::kNone:
       default:
         NoteLostChunk(*place, "its family is not known");
@@ -344,6 +347,7 @@ class Loader {
   DeviceEvents device_events_;
   SyncEvents sync_events_;
   OverheadEvents overhead_events_;
+  CpuTimeEvents cpu_time_events_;
 };
 
 // Absent where the events have to be looked at.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What CUPTI's records tell of overheads: its own are taken out, a full queue is a wait for the
-// device. One object, one caller.
+// device. And what looks at the threads tell. One object, one caller.
 #include <algorithm>
 #include <cstdint>
 
@@ -61,6 +61,32 @@ void ProcessReplay::EndOverhead(uint32_t index) {
   ThreadOverhead retimed = open.overhead;
   retimed.overhead.start_ns = Retimed(open.shown_begun);
   retimed.overhead.end_ns = Retimed(thread.shown);
+  in_.output->Add(retimed);
+}
+
+// Where threads were is seen from outside: it moves nothing, and what was seen between two instants
+// was so between those that they have become.
+void ProcessReplay::BeginCpuTime() {
+  const CpuTime time = *cpu_times_.Peek();
+  cpu_times_.Pop();
+  const auto index = static_cast<uint32_t>(next_sequence_);
+  open_cpu_times_[index] = {time, Retimed(At(time.start_ns).at)};
+  SetTimer(std::max(time.start_ns, time.end_ns), TimerKind::kCpuTimeEnds, index);
+}
+
+void ProcessReplay::EndCpuTime(uint32_t index) {
+  const OpenCpuTime open = open_cpu_times_.at(index);
+  open_cpu_times_.erase(index);
+  const auto was_ns = static_cast<double>(open.time.end_ns - open.time.start_ns);
+  CpuTime retimed = open.time;
+  retimed.start_ns = open.retimed_begin_ns;
+  retimed.end_ns = Retimed(At(open.time.end_ns).at);
+  const double part = static_cast<double>(retimed.end_ns - retimed.start_ns) / was_ns;
+  if (!(part > 0)) return;
+  retimed.on_cpu_ns = Rounded(static_cast<double>(open.time.on_cpu_ns) * part);
+  if (open.time.ready_ns) {
+    retimed.ready_ns = Rounded(static_cast<double>(*open.time.ready_ns) * part);
+  }
   in_.output->Add(retimed);
 }
 

@@ -21,6 +21,8 @@ ProcessReplay::ProcessReplay(const Input& input)
       calls_(input.source->Calls()),
       overheads_(input.source->Overheads()),
       work_(input.source->Work()),
+      cpu_times_(input.output == nullptr ? std::make_unique<NoRecords<CpuTime>>()
+                                         : input.source->CpuTimes()),
       syncs_(input.source->Syncs()),
       device_(process_, input.path) {
   begin_.at = static_cast<double>(process_.BegunNs() - in_.origin_ns);
@@ -106,6 +108,7 @@ int64_t ProcessReplay::NextTime() {
     next_ns = std::min(next_ns, overheads_.Peek()->overhead.start_ns);
   }
   if (work_.Peek() != nullptr) next_ns = std::min(next_ns, work_.Peek()->start_ns);
+  if (cpu_times_.Peek() != nullptr) next_ns = std::min(next_ns, cpu_times_.Peek()->start_ns);
   return next_ns;
 }
 
@@ -119,7 +122,9 @@ void ProcessReplay::RunUntil(int64_t limit_ns) {
     const int64_t call_ns = NextCallTime();
     const DeviceWork* const work = work_.Peek();
     const int64_t work_ns = work == nullptr ? kOpenEnded : work->start_ns;
-    const int64_t others_ns = std::min(std::min(timer_ns, overhead_ns), std::min(call_ns, work_ns));
+    const CpuTime* const cpu = cpu_times_.Peek();
+    const int64_t cpu_ns = cpu == nullptr ? kOpenEnded : cpu->start_ns;
+    const int64_t others_ns = std::min({timer_ns, overhead_ns, call_ns, work_ns, cpu_ns});
     const int64_t next_ns = std::min(event_ns, others_ns);
     if (next_ns > limit_ns || next_ns == kOpenEnded) return;
     if (timer_ns == next_ns) {
@@ -130,8 +135,10 @@ void ProcessReplay::RunUntil(int64_t limit_ns) {
       BeginOverhead();
     } else if (call_ns == next_ns) {
       BeginCall();
-    } else {
+    } else if (work_ns == next_ns) {
       BeginWork();
+    } else {
+      BeginCpuTime();
     }
   }
 }
@@ -157,6 +164,9 @@ void ProcessReplay::RunTimer() {
     }
     case TimerKind::kOverheadEnds:
       EndOverhead(timer.index);
+      break;
+    case TimerKind::kCpuTimeEnds:
+      EndCpuTime(timer.index);
       break;
     case TimerKind::kSpanEnds:
       ended_ = EndAt(timer.time_ns);

@@ -158,11 +158,11 @@ class ProcessReplay {
   using CallKind = ReplayCallKind;
   using CallRole = ReplayCallKind::Role;
   using StreamCapture = ReplayCallKind::StreamCapture;
-  enum class TimerKind : uint8_t { kCallEnds, kOverheadEnds, kProbe, kSpanEnds };
+  enum class TimerKind : uint8_t { kCallEnds, kOverheadEnds, kCpuTimeEnds, kProbe, kSpanEnds };
   struct Timer {
     int64_t time_ns;
     TimerKind kind;
-    uint32_t index;  // a thread, an open overhead, a probe
+    uint32_t index;  // a thread, an open overhead or CPU time, a probe
     uint64_t sequence;
     bool operator>(const Timer& other) const {
       return time_ns != other.time_ns ? time_ns > other.time_ns : sequence < other.sequence;
@@ -171,6 +171,11 @@ class ProcessReplay {
   struct OpenOverhead {
     ThreadOverhead overhead;
     double shown_begun;
+  };
+
+  struct OpenCpuTime {
+    CpuTime time;
+    int64_t retimed_begin_ns;
   };
 
   // A stream waits for |record|, or else for the work of |launch|.
@@ -246,6 +251,8 @@ class ProcessReplay {
   void BeginOverhead();
   void ChargeRecorded(uint32_t index, ReplayThread* thread, const Overhead& overhead);
   void EndOverhead(uint32_t index);
+  void BeginCpuTime();
+  void EndCpuTime(uint32_t index);
   static bool IsInner(const ReplayThread& thread, const ApiCall& call);
   void BeginCall();
   void EndCall(uint32_t index, ReplayThread* thread, const ReplayThread::OpenCall& open);
@@ -350,8 +357,10 @@ class ProcessReplay {
   std::deque<ThreadCall> ahead_;  // calls that are indexed and have not begun
   RecordStream<ThreadOverhead> overheads_;
   RecordStream<DeviceWork> work_;
+  RecordStream<CpuTime> cpu_times_;  // none where nothing is written
   RecordStream<Sync> syncs_;
   std::unordered_map<uint32_t, OpenOverhead> open_overheads_;
+  std::unordered_map<uint32_t, OpenCpuTime> open_cpu_times_;
   HandOvers hand_overs_;
   HandOvers wakes_;
   UsualWakeUps usual_wake_ups_;

@@ -122,6 +122,7 @@ void RetimedSource::Finish() {
   calls_.Seal();
   overheads_.Seal();
   work_.Seal();
+  cpu_times_.Seal();
 }
 
 std::unique_ptr<ThreadCursor> RetimedSource::ThreadEvents(uint32_t thread) const {
@@ -137,10 +138,10 @@ std::unique_ptr<RecordCursor<DeviceWork>> RetimedSource::Work() const {
   return std::make_unique<BlockMerge<DeviceWork>>(work_.log());
 }
 std::unique_ptr<RecordCursor<Sync>> RetimedSource::Syncs() const {
-  class NoSyncs : public RecordCursor<Sync> {
-    std::span<const Sync> Next() override { return {}; }
-  };
-  return std::make_unique<NoSyncs>();
+  return std::make_unique<NoRecords<Sync>>();
+}
+std::unique_ptr<RecordCursor<CpuTime>> RetimedSource::CpuTimes() const {
+  return std::make_unique<BlockMerge<CpuTime>>(cpu_times_.log());
 }
 
 }  // namespace gpubound

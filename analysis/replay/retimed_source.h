@@ -51,6 +51,7 @@ class RetimedSource : public EventSource {
   void Add(const ThreadCall& call) { calls_.Add(call); }
   void Add(const ThreadOverhead& overhead) { overheads_.Add(overhead); }
   void Add(const DeviceWork& work) { work_.Add(work); }
+  void Add(const CpuTime& time) { cpu_times_.Add(time); }
   void Finish();
 
   // --- Reading
@@ -59,6 +60,7 @@ class RetimedSource : public EventSource {
   std::unique_ptr<RecordCursor<ThreadOverhead>> Overheads() const override;
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override;
   std::unique_ptr<RecordCursor<Sync>> Syncs() const override;  // none: calls tell of waits
+  std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const override;
   bool failed() const override { return space_.error().has_value(); }
   const std::optional<Error>& error() const { return space_.error(); }
 
@@ -80,6 +82,7 @@ class RetimedSource : public EventSource {
   SortedLog<ThreadCall> calls_{&space_};
   SortedLog<ThreadOverhead> overheads_{&space_};
   SortedLog<DeviceWork> work_{&space_};
+  SortedLog<CpuTime> cpu_times_{&space_};
 };
 
 }  // namespace gpubound

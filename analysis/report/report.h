@@ -64,6 +64,34 @@ struct ReportQueuedGaps {
   int64_t mean_ns = 0;  // rounded down
 };
 
+// Where a thread was meanwhile: on a CPU, ready to run without one, or blocked; the three and what
+// is not known sum to the wall time. Estimates, from looks at the thread some 50 times a second:
+// each may be |error_ns| more or less.
+struct ReportCpu {
+  int64_t on_cpu_ns = 0;
+  int64_t ready_ns = 0;
+  int64_t blocked_ns = 0;
+  int64_t unknown_ns = 0;
+  int64_t error_ns = 0;
+  // The part of the time that the thread could have used a CPU in which it had none.
+  double ReadyShare() const {
+    const int64_t wanted_ns = on_cpu_ns + ready_ns;
+    return wanted_ns > 0 ? static_cast<double>(ready_ns) / static_cast<double>(wanted_ns) : 0;
+  }
+  // The finding "threads that could run had no core": more than a tenth of that time, and of all.
+  bool NoCoreForLong() const {
+    constexpr int64_t kTenth = 10;
+    const int64_t wall_ns = on_cpu_ns + ready_ns + blocked_ns + unknown_ns;
+    return kTenth * ready_ns > on_cpu_ns + ready_ns && kTenth * ready_ns > wall_ns;
+  }
+};
+
+// CPU time of all threads of a process, those included of which nothing else is known.
+struct ReportThreadsCpu {
+  int64_t on_cpu_ns = 0;
+  std::optional<int64_t> ready_ns;  // absent: the kernel does not tell
+};
+
 // One row, exclusive of nested operations: wall_ns of all rows sums to the span, and wall_ns is
 // cpu_only + cpu_gpu + gpu_only + waiting + idle + unknown.
 struct ReportOperation {
@@ -89,8 +117,9 @@ struct ReportOperation {
   // Why the process's devices were idle in this row: sums to the row's wall time less busy and
   // unknown, for each device that the process used.
   std::vector<CauseTime> device_idle;
-  ReportLaunches launches;  // in it, whichever thread made them
-  bool inherited = false;   // of another process, which waited for this one under it
+  ReportLaunches launches;       // in it, whichever thread made them
+  std::optional<ReportCpu> cpu;  // of the thread; absent: nothing is known of all its time
+  bool inherited = false;        // of another process, which waited for this one under it
   // Graphs that were recorded as a whole are part of it: gaps between their nodes count as busy.
   bool gpu_busy_is_upper_bound = false;
   bool gpu_caused_is_upper_bound = false;
@@ -224,7 +253,9 @@ struct ReportProcess {
   int64_t after_run_began_ns = 0;              // when the span begins
   bool sm_fill_is_upper_bound = false;   // work of unknown geometry was taken as filling the device
   bool gpu_busy_is_upper_bound = false;  // as of an operation
-  std::optional<TreePeaks> process_tree;  // where it was sampled
+  std::optional<TreePeaks> process_tree;        // where it was sampled
+  std::optional<ReportCpu> cpu;                 // of the reporting thread, all rows: no error
+  std::optional<ReportThreadsCpu> threads_cpu;  // absent as |cpu|
   // Without what the profiler cost; null: |corrected_why_not| says why it could not be said.
   std::shared_ptr<const CorrectedProcess> corrected;
   std::string corrected_why_not;

@@ -124,6 +124,19 @@ Json QueuedGapsJson(const ReportQueuedGaps& gaps) {
   return Json{{"count", gaps.count}, {"ns", gaps.ns}, {"mean_ns", gaps.mean_ns}};
 }
 
+Json CpuJson(const std::optional<ReportCpu>& cpu) {
+  if (!cpu) return nullptr;
+  return Json{{"on_cpu_ns", cpu->on_cpu_ns},        {"ready_ns", cpu->ready_ns},
+              {"blocked_ns", cpu->blocked_ns},      {"unknown_ns", cpu->unknown_ns},
+              {"error_ns", cpu->error_ns},          {"ready_share", cpu->ReadyShare()},
+              {"had_no_core", cpu->NoCoreForLong()}};
+}
+
+Json ThreadsCpuJson(const std::optional<ReportThreadsCpu>& cpu) {
+  if (!cpu) return nullptr;
+  return Json{{"on_cpu_ns", cpu->on_cpu_ns}, {"ready_ns", OrNull(cpu->ready_ns)}};
+}
+
 Json OperationJson(const ReportOperation& row) {
   Json transitions = Json::object();
   for (const auto& [name, count] : row.transitions) transitions[name] = count;
@@ -153,7 +166,8 @@ Json OperationJson(const ReportOperation& row) {
               {"gpu_caused_is_lower_bound", row.gpu_caused_is_lower_bound},
               {"scopes_missing", row.scopes_missing},
               {"other_threads_only", row.other_threads_only},
-              {"launches", LaunchesJson(row.launches)}};
+              {"launches", LaunchesJson(row.launches)},
+              {"cpu", CpuJson(row.cpu)}};
 }
 
 Json ShareJson(const ReportDeviceShare& share) {
@@ -323,12 +337,15 @@ Json ProcessJson(const ReportProcess& process) {
               {"queued_gaps", QueuedGapsJson(process.queued_gaps)},
               {"event_wait_gaps", QueuedGapsJson(process.event_wait_gaps)},
               {"launches", LaunchesJson(process.launches)},
-              {"throughput", ArrayOf(process.throughput, [](const ReportThroughput& row) {
-                 return Json{{"counter", row.counter},
-                             {"total", row.total},
-                             {"per_second", row.per_second},
-                             {"ns", row.ns}};
-               })}};
+              {"throughput", ArrayOf(process.throughput,
+                                     [](const ReportThroughput& row) {
+                                       return Json{{"counter", row.counter},
+                                                   {"total", row.total},
+                                                   {"per_second", row.per_second},
+                                                   {"ns", row.ns}};
+                                     })},
+              {"cpu", CpuJson(process.cpu)},
+              {"threads_cpu", ThreadsCpuJson(process.threads_cpu)}};
 }
 
 // The keys of a process, with bounds beside each total.

@@ -139,5 +139,9 @@ std::unique_ptr<RecordCursor<DeviceWork>> ChunkSource::Work() const {
 std::unique_ptr<RecordCursor<Sync>> ChunkSource::Syncs() const {
   return std::make_unique<ChunkMerge<Sync>>(store_.get(), store_->OfFamily(EventFamily::kSync));
 }
+std::unique_ptr<RecordCursor<CpuTime>> ChunkSource::CpuTimes() const {
+  return std::make_unique<ChunkMerge<CpuTime>>(store_.get(),
+                                               store_->OfFamily(EventFamily::kCpuTime));
+}
 
 }  // namespace gpubound

@@ -7,10 +7,12 @@
 #include <new>
 #include <span>
 
+#include "analysis/segments/cpu_time.h"
+
 namespace gpubound {
 namespace {
 
-constexpr size_t kFamilies = 6;
+constexpr size_t kFamilies = static_cast<size_t>(kLastEventFamily) + 1;
 
 }  // namespace
 
@@ -141,6 +143,15 @@ void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<Sync>* syncs) {
                 from.type[i],     from.context[i], from.stream[i]};
   };
   Build(chunk, from.start_ns, sync_at, syncs);
+}
+
+void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<CpuTime>* times) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  times->clear();
+  if (!DecodeInto(chunk, &cpu_time_events_)) return;
+  const CpuTimeEvents& from = cpu_time_events_;
+  Build(
+      chunk, from.start_ns, [&from](uint32_t i) { return CpuTimeAt(from, i); }, times);
 }
 
 }  // namespace gpubound

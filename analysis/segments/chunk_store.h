@@ -48,6 +48,7 @@ class ChunkStore {
   void Decode(const PlannedChunk& chunk, PlainList<ThreadOverhead>* overheads);
   void Decode(const PlannedChunk& chunk, PlainList<DeviceWork>* work);
   void Decode(const PlannedChunk& chunk, PlainList<Sync>* syncs);
+  void Decode(const PlannedChunk& chunk, PlainList<CpuTime>* times);
 
   // Threads without a row, by tid; the first one's number is that of all rows.
   std::vector<uint32_t> further_threads() const {
@@ -94,6 +95,7 @@ class ChunkStore {
   DeviceEvents device_events_;
   SyncEvents sync_events_;
   OverheadEvents overhead_events_;
+  CpuTimeEvents cpu_time_events_;
   BeginOrder order_;
 };
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/segments/cpu_time.h"
 #include "analysis/trace/record_order.h"
 
 namespace gpubound {
@@ -106,6 +107,10 @@ void EventStore::Add(const OverheadRecord& record) {
        {Signed(record.start_ns), Signed(record.end_ns), record.correlation, record.label}});
 }
 
+void EventStore::Add(const CpuTimeRecord& record) {
+  process_->cpu_times.push_back(CpuTimeOf(record));
+}
+
 void EventStore::Add(const ApiEvents& events) {
   for (size_t i = 0; i < events.size(); ++i) {
     calls_.push_back({events.tid[i],
@@ -139,6 +144,10 @@ void EventStore::Add(const OverheadEvents& events) {
   }
 }
 
+void EventStore::Add(const CpuTimeEvents& events) {
+  for (size_t i = 0; i < events.size(); ++i) process_->cpu_times.push_back(CpuTimeAt(events, i));
+}
+
 void EventStore::Finish() {
   Distribute();
   for (ThreadTrace& thread : process_->threads) {
@@ -147,6 +156,7 @@ void EventStore::Finish() {
   }
   SortRecords(&process_->device_work);
   SortRecords(&process_->syncs);
+  SortRecords(&process_->cpu_times);
   // Threads without a row come last, by system id: their order of first call is no property of the
   // trace.
   std::sort(process_->threads.begin(), process_->threads.end(),

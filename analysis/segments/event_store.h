@@ -34,10 +34,12 @@ class EventStore {
   void Add(const DeviceRecord& record);
   void Add(const SyncRecord& record);
   void Add(const OverheadRecord& record);
+  void Add(const CpuTimeRecord& record);
   void Add(const ApiEvents& events);
   void Add(const DeviceEvents& events);
   void Add(const SyncEvents& events);
   void Add(const OverheadEvents& events);
+  void Add(const CpuTimeEvents& events);
 
   // Sorts everything into |process|. Call once, last.
   void Finish();

@@ -255,6 +255,9 @@ Salvaged LiveFile::AddEvents(const ProcessTrace& process, const Coverage& covera
       case EventFamily::kOverhead:
         taken = AddRecordPage<OverheadRecord>(page, skip, device, store, &salvaged.events);
         break;
+      case EventFamily::kCpuTime:
+        taken = AddRecordPage<CpuTimeRecord>(page, skip, {}, store, &salvaged.events);
+        break;
       case EventFamily::kNone:
         break;
     }

@@ -20,6 +20,8 @@ const char* FamilyName(EventFamily family) {
       return "synchronisations";
     case EventFamily::kOverhead:
       return "overheads";
+    case EventFamily::kCpuTime:
+      return "times on a CPU";
     case EventFamily::kNone:
       break;
   }

@@ -41,6 +41,7 @@ class Sweep {
         kernels_(*input.process, input.span),
         launches_(*input.process, input.roles->operations().size()),
         smi_(input.span),
+        cpu_(input.span),
         counters_(input.process->counters, input.span.begin_ns, timeline_.state().operation),
         waits_or_counts_(!input.peers->empty() || !input.process->counters.empty()) {
     TakeState(timeline_.state());
@@ -117,6 +118,7 @@ class Sweep {
     OpenBooks(Clipped(end_ns));
     BookProcess(begin_ns);
     if (all_) lanes_.BookWindow(Clipped(begin_ns), in_.span);
+    SplitCpuTimes(begin_ns, end_ns);
     BookAllUntil(Clipped(end_ns));
     queued_.TakeWindow(begin_ns, timeline_.doing_at_begin(), timeline_.changes(),
                        devices_.changes(), [this](IdleCause cause) { iterations_.EndGap(cause); });
@@ -144,6 +146,31 @@ class Sweep {
     NoteIterations(begin_ns);
     book_.SwitchAll(std::span(timeline_.changes()), timeline_.phase(), in_.span,
                     [](const Doing& doing) { return doing; });
+  }
+
+  // Of the reporting thread, whose time is that of the process, and of lanes.
+  void SplitCpuTimes(int64_t begin_ns, int64_t end_ns) {
+    for (const ThreadCpuTime& taken : timeline_.cpu_times()) {
+      const bool reports = taken.thread == in_.scan->reporting;
+      if (!reports && (!all_ || timeline_.LaneOf(taken.thread) == kNotOne)) continue;
+      cpu_.Add(taken.thread, taken.time);
+    }
+    const auto of_process = [](const Doing& doing) { return doing.operation(); };
+    const auto of_lane = [in_lane = timeline_.InLane()](const Doing& doing) {
+      return in_lane(doing).operation();
+    };
+    for (const uint32_t thread : cpu_.open()) {
+      if (thread == in_.scan->reporting) {
+        cpu_.Follow(thread, timeline_.doing_at_begin().operation(), begin_ns, timeline_.changes(),
+                    end_ns, of_process);
+        continue;
+      }
+      const uint32_t lane = timeline_.LaneOf(thread);
+      std::span<const ThreadChange> changes;
+      if (timeline_.IsLaneAwake(lane)) changes = timeline_.LaneChanges(lane);
+      cpu_.Follow(thread, of_lane(timeline_.LaneDoing(lane)), begin_ns, changes, end_ns, of_lane);
+    }
+    cpu_.CloseShared();
   }
 
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
@@ -319,10 +346,13 @@ class Sweep {
     result_.rows = book_.Rows();
     for (CellBook::Row& row : result_.rows) PutByDevice(&row);
     for (size_t lane = 0; all_ && lane < timeline_.lanes(); ++lane) {
-      result_.lanes.push_back(
-          {timeline_.lane_thread(lane), lanes_.Rows(lane), timeline_.lane_scopes(lane)});
+      result_.lanes.push_back({timeline_.lane_thread(lane), lanes_.Rows(lane),
+                               timeline_.lane_scopes(lane),
+                               cpu_.Take(timeline_.lane_thread(lane))});
     }
     result_.counts = timeline_.Finish();
+    result_.cpu = cpu_.Take(in_.scan->reporting);
+    result_.total_cpu_time = timeline_.total_cpu_time();
     result_.caused_ns = caused_.caused_ns();
     result_.iterations = iterations_.Take();
     if (all_) result_.gaps = gaps_.Take(result_.device_used);
@@ -356,7 +386,7 @@ class Sweep {
     archive.All(lanes_);
     archive.All(iterations_, gaps_, caused_, smi_, gaps_begun_, started_);
     queued_.Visit(archive, doing_);
-    archive.All(stream_waits_, launches_);
+    archive.All(stream_waits_, launches_, cpu_);
     counters_.Visit(archive, doing_.operation());
     // The wait that is not over is that of the state.
     archive.All(wait_.time.begin_ns);
@@ -396,6 +426,7 @@ class Sweep {
   KernelBook kernels_;
   LaunchStats launches_;
   SmiModel smi_;
+  CpuSplitter cpu_;
   CounterBook counters_;
   PeerWait wait_;
   const bool waits_or_counts_;

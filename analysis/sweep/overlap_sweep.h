@@ -17,6 +17,7 @@
 #include "analysis/base/status.h"
 #include "analysis/sweep/cell_book.h"
 #include "analysis/sweep/counter_book.h"
+#include "analysis/sweep/cpu_split.h"
 #include "analysis/sweep/idle_gaps.h"
 #include "analysis/sweep/iteration_book.h"
 #include "analysis/sweep/kernel_book.h"
@@ -39,6 +40,7 @@ struct LaneCells {
   uint32_t thread = 0;
   std::vector<CellBook::Row> rows;
   LaneScopes scopes;
+  CpuSplits cpu;
 };
 
 // Work whose times are wrong by more than kClockToleranceNs.
@@ -70,6 +72,8 @@ struct SweepInput {  // everything outlives the call
 struct SweepResult {
   std::vector<CellBook::Row> rows;
   std::vector<OperationCounts> counts;  // by OperationIndex
+  CpuSplits cpu;                        // of the reporting thread
+  TotalCpuTime total_cpu_time;          // of all threads, whatever they are
   // Per operation, the union of the work whose API call began in it, clipped to the span.
   std::vector<int64_t> caused_ns;
   std::vector<LaneCells> lanes;

@@ -25,7 +25,9 @@ ProcessTimeline::ProcessTimeline(const Input& input)
       base_layer_(input.process->python ? Layer::kPython : Layer::kNative),
       counts_(process_, roles_.operations().size()),
       calls_(source_.Calls()),
-      overheads_(source_.Overheads()) {
+      overheads_(source_.Overheads()),
+      next_cpu_times_(source_.CpuTimes()),
+      numbers_(process_) {
   reporting_ = Doing(kNotOne, base_layer_, IdleCause::kUnknown, kNotOne);
   for (uint32_t t = 0; t < process_.threads.size(); ++t) ThreadAt(t);
   state_ = CpuStateOf(phase_, OwnDoing(reporting_, process_.span_begin_ns < scan_.started_ns));
@@ -38,6 +40,10 @@ int64_t ProcessTimeline::NextTime() {
   if (overheads_.Peek() != nullptr) {
     next_ns = std::min(next_ns, overheads_.Peek()->overhead.start_ns);
   }
+  if (next_cpu_times_.Peek() != nullptr) {
+    next_ns = std::min(next_ns, next_cpu_times_.Peek()->start_ns);
+  }
+  next_ns = std::min(next_ns, blocked_.NextTime());
   if (next_inherited_ < inherited_.size()) {
     const InheritedOperation& next = inherited_[next_inherited_];
     next_ns = std::min(next_ns, inherited_now_ != kNoOperationIndex ? next.end_ns : next.begin_ns);
@@ -58,6 +64,8 @@ int64_t ProcessTimeline::Open(int64_t begin_ns, int64_t end_ns) {
   if (begin_ns < scan_.started_ns) end_ns = std::min(end_ns, scan_.started_ns);
   end_ns = TakeCalls(begin_ns, end_ns);
   TakeOverheads(end_ns);
+  cpu_times_.clear();
+  TakeCpuTimes(end_ns);
   return end_ns;
 }
 
@@ -71,6 +79,8 @@ int64_t ProcessTimeline::TakeCalls(int64_t begin_ns, int64_t end_ns) {
     const LabelRole& role = roles_.Of(next->call.label);
     ThreadAt(next->thread)
         .AddCall(next->call, call_index_.Add(*next, role.api_class, role.launches));
+    int64_t& first_ns = FirstCallOf(next->thread);
+    first_ns = std::min(first_ns, next->call.start_ns);
     ExpectAnew(next->thread);
     calls_.Pop();
   }
@@ -95,6 +105,42 @@ void ProcessTimeline::TakeOverheads(int64_t end_ns) {
   }
 }
 
+// The thread that it is of; none: one of which nothing else is known.
+std::optional<uint32_t> ProcessTimeline::ThreadOf(const CpuTime& time) {
+  const uint32_t known = numbers_.Find(time.tid, time.end_ns);
+  if (known != kNotOne) return known;
+  const std::vector<uint32_t> further = source_.FurtherThreads();
+  const auto found = std::find(further.begin(), further.end(), time.tid);
+  if (found == further.end()) return std::nullopt;
+  return static_cast<uint32_t>(process_.threads.size() + (found - further.begin()));
+}
+
+void ProcessTimeline::TakeCpuTimes(int64_t end_ns) {
+  // A thread that is busy for less is one that looks whether there is something to do.
+  constexpr int64_t kBusyOutOf = 2;
+  for (const CpuTime* next = next_cpu_times_.Peek(); next != nullptr;
+       next = next_cpu_times_.Peek()) {
+    const CpuTime time = *next;
+    if (time.start_ns >= end_ns) return;
+    next_cpu_times_.Pop();
+    const Interval stretch{time.start_ns, time.end_ns};
+    const Interval inside = stretch.ClippedTo({process_.span_begin_ns, process_.span_end_ns});
+    if (inside.empty()) continue;
+    total_cpu_time_.on_cpu_ns += time.on_cpu_ns;
+    total_cpu_time_.ready_ns += time.ready_ns.value_or(0);
+    total_cpu_time_.knows_ready &= time.ready_ns.has_value();
+    const std::optional<uint32_t> thread = ThreadOf(time);
+    if (!thread) continue;
+    cpu_times_.push_back({*thread, time});
+    if (*thread == scan_.reporting) {
+      if (time.IsBlocked()) blocked_.AddBlocked(stretch);
+    } else if (Adopts(*thread) && FirstCallOf(*thread) <= time.start_ns &&
+               time.on_cpu_ns * kBusyOutOf >= stretch.length()) {
+      blocked_.AddBusy(stretch);
+    }
+  }
+}
+
 // An asynchronous copy of pageable memory does not return before the copy is done.
 void ProcessTimeline::CopyBegins(const DeviceWork& work, const IndexedCall& call) {
   const Interval wait{std::max(work.start_ns, call.start_ns), std::min(work.end_ns, call.end_ns)};
@@ -106,6 +152,7 @@ void ProcessTimeline::CopyBegins(const DeviceWork& work, const IndexedCall& call
 void ProcessTimeline::TakeUntil(int64_t end_ns) {
   TakeCalls(end_ns, end_ns);
   TakeOverheads(end_ns);
+  TakeCpuTimes(end_ns);
 }
 
 void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
@@ -120,7 +167,7 @@ void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {
   const Doing reporting = reporting_;
   std::span<const ThreadChange> changes;
   if (scan_.reporting != kNotOne) changes = RunThread(scan_.reporting, end_ns);
-  TakeReporting(begin_ns, reporting, changes);
+  TakeReporting(begin_ns, end_ns, reporting, changes);
   for (const uint32_t t : roster_.awake()) {
     if (t == scan_.reporting) continue;
     const ThreadTimeline& thread = *threads_[t];
@@ -171,7 +218,41 @@ inline Doing ProcessTimeline::OwnDoing(const Doing& reporting, bool starting) co
   return own;
 }
 
-void ProcessTimeline::TakeReporting(int64_t begin_ns, const Doing& at_begin,
+namespace {
+
+// Blocked there; what says more than that it waits goes on saying it.
+Doing Waiting(const Doing& own) {
+  const bool native = own.layer() == Layer::kNative || own.layer() == Layer::kBackend;
+  if (!native) return own;
+  const bool says_more = SaysAll(own.cause()) || own.cause() == IdleCause::kStartUp ||
+                         own.cause() == IdleCause::kSimulation;
+  return own.With(Layer::kWait, says_more ? own.cause() : IdleCause::kWaiting);
+}
+
+// |own|, where the stretches of |blocked| are waits. What
+// holds at the window's end goes on until the next one.
+void AddWaits(std::span<const ThreadChange> own, std::span<const Interval> blocked,
+              int64_t window_end_ns, PlainList<ThreadChange>* all) {
+  ThreadChange* next = all->Room(own.size() + 2 * blocked.size());
+  auto stretch = blocked.begin();
+  for (size_t i = 0; i < own.size(); ++i) {
+    const int64_t end_ns = i + 1 < own.size() ? own[i + 1].time_ns : window_end_ns;
+    int64_t now_ns = own[i].time_ns;
+    for (; stretch != blocked.end() && stretch->begin_ns < end_ns; ++stretch) {
+      if (stretch->begin_ns > now_ns) *next++ = {now_ns, own[i].doing};
+      now_ns = std::max(now_ns, stretch->begin_ns);
+      *next++ = {now_ns, Waiting(own[i].doing)};
+      now_ns = std::min(stretch->end_ns, end_ns);
+      if (stretch->end_ns > end_ns) break;
+    }
+    if (now_ns < end_ns) *next++ = {now_ns, own[i].doing};
+  }
+  all->AddUntil(next);
+}
+
+}  // namespace
+
+void ProcessTimeline::TakeReporting(int64_t begin_ns, int64_t end_ns, const Doing& at_begin,
                                     std::span<const ThreadChange> changes) {
   const bool starting = begin_ns < scan_.started_ns;
   reporting_changes_ = changes.size();
@@ -183,6 +264,12 @@ void ProcessTimeline::TakeReporting(int64_t begin_ns, const Doing& at_begin,
   }
   own_.AddUntil(own);
   if (!changes.empty()) reporting_ = changes.back().doing;
+  const std::span<const Interval> blocked = blocked_.Open(begin_ns, end_ns);
+  if (!blocked.empty()) {
+    own_with_waits_.clear();
+    AddWaits(own_, blocked, end_ns, &own_with_waits_);
+    std::swap(own_, own_with_waits_);
+  }
   refinement_.Open(own_, starting);
 }
 

@@ -12,6 +12,10 @@
 // that another thread ends) happens at a window's begin only. Memory is the windows' changes, open
 // scopes and calls, the calls of the next kClockSlackNs, and a few bytes for a thread.
 //
+// Looks at the threads (CpuTime) say when the reporting thread was blocked. Where that is inside
+// native code, and no thread that works under its operation is busy, the process waits. What begins
+// and ends with a look changes nothing else: neither what threads adopt nor which transitions count.
+//
 // A thread that never opens an operation works under the reporting thread's (adoption) while that
 // one is outside Python, so its calls cause work there.
 #ifndef GPUBOUND_ANALYSIS_TIMELINE_PROCESS_TIMELINE_H_
@@ -25,12 +29,14 @@
 #include <vector>
 
 #include "analysis/base/state_archive.h"
+#include "analysis/timeline/blocked_time.h"
 #include "analysis/timeline/call_index.h"
 #include "analysis/timeline/cpu_state.h"
 #include "analysis/timeline/lane_scopes.h"
 #include "analysis/timeline/refinement.h"
 #include "analysis/timeline/scope_counts.h"
 #include "analysis/timeline/state_rules.h"
+#include "analysis/timeline/thread_numbers.h"
 #include "analysis/timeline/thread_roster.h"
 #include "analysis/timeline/thread_timeline.h"
 #include "analysis/trace/event_source.h"
@@ -46,6 +52,23 @@ struct InheritedOperation {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   OperationIndex operation = kNoOperationIndex;
+};
+
+// Of all threads of a process, within its span.
+struct TotalCpuTime {
+  int64_t on_cpu_ns = 0;
+  int64_t ready_ns = 0;
+  bool knows_ready = true;
+  template <typename Archive>
+  void Visit(Archive& archive) {
+    archive.All(on_cpu_ns, ready_ns, knows_ready);
+  }
+};
+
+// What is known of where a thread was.
+struct ThreadCpuTime {
+  uint32_t thread = 0;
+  CpuTime time;
 };
 
 class ProcessTimeline {
@@ -113,6 +136,9 @@ class ProcessTimeline {
   PhaseIndex phase() const { return phase_; }
   bool paused() const { return paused_; }                        // recording is off
   const std::vector<uint64_t>& steps() const { return steps_; }  // iterations that end there
+  // Of threads that are known, what begins in it. Since Open().
+  const std::vector<ThreadCpuTime>& cpu_times() const { return cpu_times_; }
+  const TotalCpuTime& total_cpu_time() const { return total_cpu_time_; }  // of all threads
 
   CallIndex& calls() { return call_index_; }
   size_t lanes() const { return lanes_.size(); }
@@ -154,6 +180,12 @@ class ProcessTimeline {
   }
   int64_t TakeCalls(int64_t begin_ns, int64_t end_ns);
   void TakeOverheads(int64_t end_ns);
+  void TakeCpuTimes(int64_t end_ns);
+  std::optional<uint32_t> ThreadOf(const CpuTime& time);
+  int64_t& FirstCallOf(uint32_t thread) {
+    if (first_call_ns_.size() <= thread) first_call_ns_.resize(thread + 1, kOpenEnded);
+    return first_call_ns_[thread];
+  }
   void CopyBegins(const DeviceWork& work, const IndexedCall& call);
   void BeginLanes();
   // As its lane has it: one that has not begun is there from the span's begin on all the same.
@@ -164,7 +196,7 @@ class ProcessTimeline {
   void MoveInherited(int64_t now_ns);
   void RunFirstInstant(int64_t now_ns);
   std::span<const ThreadChange> RunThread(uint32_t thread, int64_t end_ns);
-  void TakeReporting(int64_t begin_ns, const Doing& at_begin,
+  void TakeReporting(int64_t begin_ns, int64_t end_ns, const Doing& at_begin,
                      std::span<const ThreadChange> changes);
   void CloseForeignRanges(int64_t now_ns);
   void NoteProcessEvents();
@@ -195,6 +227,11 @@ class ProcessTimeline {
   std::vector<uint32_t> lane_of_;       // by thread; kNotOne where it has none
   RecordStream<ThreadCall> calls_;
   RecordStream<ThreadOverhead> overheads_;
+  RecordStream<CpuTime> next_cpu_times_;
+  ThreadNumbers numbers_;
+  std::vector<int64_t> first_call_ns_;  // by thread; kOpenEnded: none yet
+  BlockedTime blocked_;
+  TotalCpuTime total_cpu_time_;
   size_t next_inherited_ = 0;
   OperationIndex inherited_now_ = kNoOperationIndex;
 
@@ -205,8 +242,10 @@ class ProcessTimeline {
   size_t first_changes_ = 0;      // so many changes are of the first instant
   size_t reporting_changes_ = 0;  // so many after them are the reporting thread's
   PlainList<ThreadChange> own_;   // what the process does by the reporting thread alone
+  PlainList<ThreadChange> own_with_waits_;
   Refinement refinement_;
   std::vector<uint64_t> steps_;
+  std::vector<ThreadCpuTime> cpu_times_;
   Doing doing_at_begin_;
   PlainList<ThreadChange> changes_;
 

@@ -14,6 +14,8 @@ void ProcessTimeline::Visit(StateArchive& archive) {
   VisitLaneScopes(archive);
   call_index_.Visit(archive, threads_.size());
   archive.All(counts_, doubtful_.adopted, paused_, state_);
+  archive.Grown(first_call_ns_);
+  archive.All(blocked_, total_cpu_time_);
   archive.IndexBelow(archive.phases(), phase_);
   archive.IndexBelow(archive.operations(), inherited_now_);
   if (archive.reads()) JoinThreads();

@@ -39,6 +39,10 @@ void ProcessTimeline::AddThread() {
   const bool is_lane = input.thread < scan_.lane.size() && scan_.lane[input.thread];
   if (is_lane) input.lane = &lane_scopes_.emplace_back(process_);
   threads_.push_back(std::make_unique<ThreadTimeline>(input, EventsOf(input.thread)));
+  if (input.thread < process_.threads.size()) {
+    const int64_t began_ns = process_.threads[input.thread].began_ns;
+    numbers_.Begins(input.thread, std::min(began_ns, threads_.back()->events().NextTime()));
+  }
   const Doing& doing = threads_.back()->doing();
   lane_of_.push_back(is_lane ? static_cast<uint32_t>(lanes_.size()) : kNotOne);
   if (is_lane) lanes_.push_back({input.thread, InOwnLane(input.thread)});

@@ -81,4 +81,8 @@ std::unique_ptr<RecordCursor<Sync>> ResumedSource::Syncs() const {
   return std::make_unique<LateRecords<Sync>>(source_.Syncs(), from_ns_);
 }
 
+std::unique_ptr<RecordCursor<CpuTime>> ResumedSource::CpuTimes() const {
+  return std::make_unique<LateRecords<CpuTime>>(source_.CpuTimes(), from_ns_);
+}
+
 }  // namespace gpubound

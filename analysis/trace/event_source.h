@@ -49,6 +49,13 @@ class RecordCursor {
   virtual std::span<const Record> Next() = 0;
 };
 
+// One that yields nothing.
+template <typename Record>
+class NoRecords : public RecordCursor<Record> {
+ public:
+  std::span<const Record> Next() override { return {}; }
+};
+
 class ThreadCursor {
  public:
   virtual ~ThreadCursor() = default;
@@ -64,6 +71,7 @@ class EventSource {
   virtual std::unique_ptr<RecordCursor<ThreadOverhead>> Overheads() const = 0;
   virtual std::unique_ptr<RecordCursor<DeviceWork>> Work() const = 0;
   virtual std::unique_ptr<RecordCursor<Sync>> Syncs() const = 0;
+  virtual std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const = 0;
   // Numbers beyond ProcessTrace::threads that records were given, by the ids of their threads.
   virtual std::vector<uint32_t> FurtherThreads() const { return {}; }
   // Something could not be read: what was read is incomplete and must not be shown.

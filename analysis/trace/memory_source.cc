@@ -104,5 +104,8 @@ std::unique_ptr<RecordCursor<DeviceWork>> MemorySource::Work() const {
 std::unique_ptr<RecordCursor<Sync>> MemorySource::Syncs() const {
   return std::make_unique<VectorCursor<Sync>>(process_.syncs);
 }
+std::unique_ptr<RecordCursor<CpuTime>> MemorySource::CpuTimes() const {
+  return std::make_unique<VectorCursor<CpuTime>>(process_.cpu_times);
+}
 
 }  // namespace gpubound

@@ -36,6 +36,10 @@ inline bool Before(const Sync& a, const Sync& b) {
   return std::tie(a.start_ns, a.end_ns, a.correlation, a.type, a.context, a.stream, a.event) <
          std::tie(b.start_ns, b.end_ns, b.correlation, b.type, b.context, b.stream, b.event);
 }
+inline bool Before(const CpuTime& a, const CpuTime& b) {
+  return std::tie(a.start_ns, a.end_ns, a.tid, a.on_cpu_ns, a.ready_ns) <
+         std::tie(b.start_ns, b.end_ns, b.tid, b.on_cpu_ns, b.ready_ns);
+}
 inline bool Before(const ThreadCall& a, const ThreadCall& b) { return Before(a.call, b.call); }
 inline bool Before(const ThreadOverhead& a, const ThreadOverhead& b) {
   return Before(a.overhead, b.overhead);
@@ -45,6 +49,7 @@ inline int64_t BeginOf(const ThreadCall& record) { return record.call.start_ns; 
 inline int64_t BeginOf(const ThreadOverhead& record) { return record.overhead.start_ns; }
 inline int64_t BeginOf(const DeviceWork& record) { return record.start_ns; }
 inline int64_t BeginOf(const Sync& record) { return record.start_ns; }
+inline int64_t BeginOf(const CpuTime& record) { return record.start_ns; }
 
 // Most of a trace arrives in order; then a look is cheaper than a sort.
 template <typename Record>

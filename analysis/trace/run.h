@@ -118,6 +118,18 @@ struct DeviceWork {
   WorkId work{};
 };
 
+// Where the thread |tid| was from start to end, as far as is known: in the rest of it it was
+// blocked, or ready and not on a CPU where that is not told apart.
+struct CpuTime {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t on_cpu_ns = 0;
+  std::optional<int64_t> ready_ns;
+  uint32_t tid = 0;
+  // Between all looks at it.
+  bool IsBlocked() const { return on_cpu_ns == 0 && ready_ns == 0; }
+};
+
 // Everything that one thread did. Threads that no row of table `thread` describes but that made
 // API calls are here too, with ordinal 0.
 struct ThreadTrace {
@@ -259,6 +271,7 @@ struct ProcessTrace {
   std::vector<GraphNode> graph_nodes;  // by node
   std::vector<DeviceWork> device_work;
   std::vector<Sync> syncs;
+  std::vector<CpuTime> cpu_times;  // of all threads, by start
   std::vector<ClockSample> clock_samples;
   std::vector<UnknownInterval> unknown;
   std::vector<LostScopes> lost_scopes;

@@ -45,6 +45,7 @@ void SaveAll(ChunkEncoder* encoder, uint32_t count, Seeds* seeds) {
   std::vector<DeviceRecord> device;
   std::vector<SyncRecord> sync;
   std::vector<OverheadRecord> overhead;
+  std::vector<CpuTimeRecord> cpu_time;
   for (uint32_t i = 0; i < count; ++i) {
     const auto label = static_cast<LabelId>(i % 5);
     const uint64_t time = 37 * uint64_t{i};
@@ -60,6 +61,7 @@ void SaveAll(ChunkEncoder* encoder, uint32_t count, Seeds* seeds) {
                       static_cast<StreamId>(i % 4), static_cast<WorkId>(i), detail ? 1u : 0u});
     sync.push_back({time, time + 1, i, i, i % 5, 1, i % 2});
     overhead.push_back({time, time + 2, i, i, label, 0});
+    cpu_time.push_back({time, time + 20, i % 3, i % 4 == 0 ? kReadyNotKnown : i, 0, 70 + i % 2});
   }
   const ChunkMeta meta{.thread = 1, .first_sequence = count, .dropped_before = count % 2};
   seeds->Save(encoder->EncodeThread(meta, 50, open, slots, clock));
@@ -67,6 +69,7 @@ void SaveAll(ChunkEncoder* encoder, uint32_t count, Seeds* seeds) {
   seeds->Save(encoder->EncodeDevice(meta, device, clock));
   seeds->Save(encoder->EncodeSync(meta, sync, clock));
   seeds->Save(encoder->EncodeOverhead(meta, overhead, clock));
+  seeds->Save(encoder->EncodeCpuTime(meta, cpu_time, clock));
 }
 
 }  // namespace

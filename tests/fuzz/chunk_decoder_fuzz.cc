@@ -94,6 +94,7 @@ int FuzzOne(const uint8_t* data, size_t size) {
   DecodeRecords<DeviceEvents>(row);
   DecodeRecords<SyncEvents>(row);
   DecodeRecords<OverheadEvents>(row);
+  DecodeRecords<CpuTimeEvents>(row);
   return 0;
 }
 

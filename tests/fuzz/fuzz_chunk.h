@@ -10,7 +10,7 @@
 
 namespace gpubound {
 
-inline constexpr uint8_t kFuzzFamilyMask = 0x07;  // EventFamily, 1..5
+inline constexpr uint8_t kFuzzFamilyMask = 0x07;  // EventFamily, 1..6
 inline constexpr uint8_t kFuzzCompressed = 0x08;  // the body is a zstd frame
 inline constexpr uint8_t kFuzzHeaderBytes = 5;    // switches, then raw_bytes as 32 bits
 

@@ -44,6 +44,7 @@ class Oracle {
   NaiveBreakdown Run() {
     NaiveBreakdown result;
     for (int64_t t = p_.span_begin_ns; t < p_.span_end_ns; ++t) Instant(t, &result);
+    AddCpu(&result);
     for (const DeviceWork& work : p_.device_work) AddKernel(work, &result);
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       const bool reports = i == threads_.reporting();
@@ -328,6 +329,59 @@ class Oracle {
 
   std::string Tid(size_t thread) const { return std::to_string(p_.threads[thread].tid); }
 
+  // The reporting thread is blocked in native code, and none that adopts is busy.
+  bool Waits(const std::string& layer, int64_t t) const {
+    if (layer != "native" && layer != "backend") return false;
+    if (!threads_.IsBlocked(threads_.reporting(), t)) return false;
+    for (size_t i = 0; i < p_.threads.size(); ++i) {
+      if (i == threads_.reporting() || threads_.Annotates(i)) continue;
+      if (threads_.IsBusy(i, t)) return false;
+    }
+    return true;
+  }
+
+  // Each look's times are shared out over the operations, which take their parts in the order in
+  // which they were first seen.
+  void AddCpu(NaiveBreakdown* result) const {
+    for (const CpuTime& time : p_.cpu_times) {
+      for (size_t i = 0; i < p_.threads.size(); ++i) {
+        if (p_.threads[i].tid != time.tid) continue;
+        if (i == threads_.reporting()) {
+          AddLook(time, i, &result->cpu);
+        } else if (threads_.Speaks(i)) {
+          AddLook(time, i, &result->lane_cpu[Tid(i)]);
+        }
+      }
+    }
+  }
+
+  void AddLook(const CpuTime& time, size_t thread, std::map<std::string, NaiveCpu>* cpu) const {
+    std::vector<std::pair<std::string, int64_t>> parts;
+    for (int64_t t = std::max(time.start_ns, p_.span_begin_ns);
+         t < std::min(time.end_ns, p_.span_end_ns); ++t) {
+      const NaiveThread state = threads_.StateOf(thread, t);
+      const std::string own = state.operation.empty() ? kNone : state.operation;
+      const std::string operation = Suspended(t)                     ? kSuspended
+                                    : thread == threads_.reporting() ? WorksFor(state, t)
+                                                                     : own;
+      auto part = parts.begin();
+      while (part != parts.end() && part->first != operation) ++part;
+      if (part == parts.end()) part = parts.insert(part, {operation, 0});
+      ++part->second;
+    }
+    const int64_t whole = time.end_ns - time.start_ns;
+    int64_t from = 0;
+    for (const auto& [operation, ns] : parts) {
+      const int64_t until = from + ns;
+      NaiveCpu& of = (*cpu)[operation];
+      const int64_t on_cpu = time.on_cpu_ns * until / whole - time.on_cpu_ns * from / whole;
+      of.on_cpu += on_cpu;
+      if (time.ready_ns) of.ready += *time.ready_ns * until / whole - *time.ready_ns * from / whole;
+      of.told += time.ready_ns ? ns : on_cpu;
+      from = until;
+    }
+  }
+
   void AddLanes(int64_t t, NaiveBreakdown* result) const {
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       if (i == threads_.reporting() || !threads_.Speaks(i)) continue;
@@ -388,6 +442,11 @@ class Oracle {
     const std::string operation = WorksFor(reporting, t);
     std::string layer = reporting.layer;
     std::string cause = reporting.cause;
+    if (Waits(layer, t)) {
+      layer = "wait";
+      const bool says_more = cause == "checkpoint" || cause == "compile" || cause == "simulation";
+      if (!says_more) cause = "waiting";
+    }
     if (cause == "waiting" && ForSimulation(reporting.awaited)) cause = "simulation";
     if (cause == "waiting" && reporting.awaited.empty() && AnotherThreadSimulates(t)) {
       cause = "simulation";

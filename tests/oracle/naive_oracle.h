@@ -17,6 +17,14 @@
 
 namespace gpubound::oracle {
 
+// What looks at a thread tell of an operation.
+struct NaiveCpu {
+  int64_t told = 0;
+  int64_t on_cpu = 0;
+  int64_t ready = 0;
+  friend bool operator==(const NaiveCpu&, const NaiveCpu&) = default;
+};
+
 struct NaiveBreakdown {
   std::map<std::string, int64_t> cells;    // "phase|operation|layer|gpu" -> ns
   std::map<std::string, int64_t> columns;  // "operation|column" -> ns
@@ -39,6 +47,8 @@ struct NaiveBreakdown {
   // By device and instant: "queued" or "event-wait", where the CPU tells nothing.
   std::map<std::pair<uint32_t, int64_t>, std::string> queued;
   std::map<int64_t, std::string> all_idle;  // the cause of time in which no device works
+  std::map<std::string, NaiveCpu> cpu;      // by operation
+  std::map<std::string, std::map<std::string, NaiveCpu>> lane_cpu;  // by tid, then likewise
   int64_t busy = 0;
   int64_t wait = 0;
 };

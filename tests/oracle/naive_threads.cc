@@ -133,6 +133,24 @@ bool NaiveThreads::HasBegun(size_t index, int64_t t) const {
          });
 }
 
+bool NaiveThreads::IsBlocked(size_t index, int64_t t) const {
+  return std::any_of(p_.cpu_times.begin(), p_.cpu_times.end(), [&](const CpuTime& time) {
+    return time.tid == p_.threads[index].tid && time.start_ns <= t && t < time.end_ns &&
+           time.on_cpu_ns == 0 && time.ready_ns == 0;
+  });
+}
+
+bool NaiveThreads::IsBusy(size_t index, int64_t t) const {
+  const std::vector<ApiCall>& calls = p_.threads[index].calls;
+  return std::any_of(p_.cpu_times.begin(), p_.cpu_times.end(), [&](const CpuTime& time) {
+    const bool calls_before = std::any_of(calls.begin(), calls.end(), [&](const ApiCall& call) {
+      return call.start_ns <= time.start_ns;
+    });
+    return time.tid == p_.threads[index].tid && time.start_ns <= t && t < time.end_ns &&
+           calls_before && 2 * time.on_cpu_ns >= time.end_ns - time.start_ns;
+  });
+}
+
 std::vector<NaiveEntry> NaiveThreads::EntriesOf(size_t index) const {
   const ThreadTrace& thread = p_.threads[index];
   std::vector<NaiveEntry> entries;

@@ -51,6 +51,12 @@ class NaiveThreads {
   // It did anything by then.
   bool HasBegun(size_t thread, int64_t t) const;
 
+  // Looks at it say that it was blocked then.
+  bool IsBlocked(size_t thread, int64_t t) const;
+  // Looks at it say that it was on a CPU for half of the time around then at least; and it had made
+  // a call.
+  bool IsBusy(size_t thread, int64_t t) const;
+
   // Of an instant first calls end, then scopes open and close in the order of the thread, then
   // calls begin.
   std::vector<NaiveEntry> EntriesOf(size_t thread) const;

@@ -137,6 +137,32 @@ class OracleTest : public testing::Test {
     return kernels;
   }
 
+  // By operation: on a CPU, ready, blocked, unknown. Empty where nothing is known.
+  using CpuTable = std::map<std::string, std::vector<int64_t>>;
+  static CpuTable CpuOf(const std::vector<ReportOperation>& rows) {
+    CpuTable table;
+    for (const ReportOperation& row : rows) {
+      if (!row.cpu) continue;
+      table[row.operation] = {row.cpu->on_cpu_ns, row.cpu->ready_ns, row.cpu->blocked_ns,
+                              row.cpu->unknown_ns};
+    }
+    return table;
+  }
+  // What is told of each of |rows|, of which none gets more than its time.
+  static CpuTable CappedCpu(const std::map<std::string, NaiveCpu>& cpu,
+                            const std::vector<ReportOperation>& rows) {
+    CpuTable table;
+    for (const ReportOperation& row : rows) {
+      const auto found = cpu.find(row.operation);
+      const NaiveCpu told = found == cpu.end() ? NaiveCpu{} : found->second;
+      const int64_t known = std::min(told.told, row.wall_ns);
+      const int64_t on_cpu = std::min(told.on_cpu, known);
+      const int64_t ready = std::min(told.ready, known - on_cpu);
+      table[row.operation] = {on_cpu, ready, known - on_cpu - ready, row.wall_ns - known};
+    }
+    return cpu.empty() ? CpuTable{} : table;
+  }
+
   // Whether two streams of one device ever run at once, |other_work|: work of different names.
   static bool AnyStreamsOverlap(const ProcessTrace& trace, bool other_work) {
     for (const DeviceWork& a : trace.device_work) {
@@ -244,6 +270,30 @@ TEST_F(OracleTest, EveryFigureOfTracesThatNoRunHadIsThatOfTheNaiveOracle) {
 TEST_F(OracleTest, LanesAreThoseOfTheNaiveOracle) {
   OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
     EXPECT_EQ(LanesOf(Analyze(trace)), BreakDownNaively(trace).lanes);
+  });
+}
+
+// As the sweep has them; a row has no more of them than time.
+TEST_F(OracleTest, CpuTimesOfRowsAreThoseOfTheNaiveOracle) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    const ReportProcess report = Analyze(trace);
+    const NaiveBreakdown naive = BreakDownNaively(trace);
+    EXPECT_EQ(CpuOf(report.operations), CappedCpu(naive.cpu, report.operations));
+    for (const ReportLane& lane : report.lanes) {
+      const auto cpu = naive.lane_cpu.find(std::to_string(lane.tid));
+      EXPECT_EQ(CpuOf(lane.operations),
+                cpu == naive.lane_cpu.end() ? CpuTable{} : CappedCpu(cpu->second, lane.operations));
+    }
+  });
+}
+
+TEST_F(OracleTest, CpuTimesOfARowSumToItsTime) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    for (const ReportOperation& row : Analyze(trace).operations) {
+      if (!row.cpu) continue;
+      EXPECT_EQ(row.cpu->on_cpu_ns + row.cpu->ready_ns + row.cpu->blocked_ns + row.cpu->unknown_ns,
+                row.wall_ns);
+    }
   });
 }
 

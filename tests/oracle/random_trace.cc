@@ -15,11 +15,12 @@ namespace gpubound::oracle {
 namespace {
 
 constexpr int64_t kFirstNode = 11;
+constexpr uint64_t kLooksSeed = 0x5eed;
 
 class Maker {
  public:
   Maker(uint64_t seed, const TraceKind& kind)
-      : random_(seed), queues_(~seed), kind_(kind), crowd_(kind.crowd) {}
+      : random_(seed), queues_(~seed), looks_(seed ^ kLooksSeed), kind_(kind), crowd_(kind.crowd) {}
 
   ProcessTrace Make() {
     p_.identity = {"host", 7, static_cast<int64_t>(1)};
@@ -43,6 +44,7 @@ class Maker {
       p_.unknown.push_back({start, start + Pick(15), "random"});
     }
     MakeQueues();
+    MakeCpuTimes();
     return std::move(p_);
   }
 
@@ -307,8 +309,38 @@ class Maker {
                      [](const Sync& a, const Sync& b) { return a.start_ns < b.start_ns; });
   }
 
+  int64_t PickLook(int64_t below) {
+    return static_cast<int64_t>(looks_() % static_cast<uint64_t>(below));
+  }
+
+  // Looks at some of the threads, and at one that did nothing else. Also beside everything else.
+  // Most begin where the one before ended; a thread is blocked as often as not.
+  void MakeCpuTimes() {
+    constexpr uint32_t kUnknownThread = 999;
+    for (size_t i = 0; i <= p_.threads.size(); ++i) {
+      if (PickLook(3) == 0) continue;
+      const uint32_t tid = i < p_.threads.size() ? p_.threads[i].tid : kUnknownThread;
+      const bool knows_ready = PickLook(4) != 0;
+      for (int64_t now_ns = PickLook(10); now_ns < length_ + 10;) {
+        if (PickLook(6) == 0) now_ns += PickLook(8);
+        CpuTime time{now_ns, now_ns + 1 + PickLook(12), 0, std::nullopt, tid};
+        const int64_t length_ns = time.end_ns - time.start_ns;
+        const bool blocked = PickLook(2) == 0;
+        // What is counted late may be more than fits.
+        if (!blocked) time.on_cpu_ns = PickLook(length_ns + 2);
+        if (knows_ready) time.ready_ns = blocked ? 0 : PickLook(length_ns + 1 - time.on_cpu_ns / 2);
+        now_ns = time.end_ns;
+        p_.cpu_times.push_back(time);
+      }
+    }
+    std::sort(p_.cpu_times.begin(), p_.cpu_times.end(), [](const CpuTime& a, const CpuTime& b) {
+      return std::tie(a.start_ns, a.end_ns, a.tid) < std::tie(b.start_ns, b.end_ns, b.tid);
+    });
+  }
+
   std::mt19937_64 random_;
   std::mt19937_64 queues_;
+  std::mt19937_64 looks_;
   const TraceKind kind_;
   const bool crowd_;
   ProcessTrace p_;
@@ -371,6 +403,10 @@ void Stretch(ProcessTrace* trace, int64_t factor) {
   for (DeviceWork& work : trace->device_work) work.start_ns *= factor, work.end_ns *= factor;
   for (UnknownInterval& time : trace->unknown) time.start_ns *= factor, time.end_ns *= factor;
   for (Sync& sync : trace->syncs) sync.start_ns *= factor, sync.end_ns *= factor;
+  for (CpuTime& time : trace->cpu_times) {
+    time.start_ns *= factor, time.end_ns *= factor, time.on_cpu_ns *= factor;
+    if (time.ready_ns) *time.ready_ns *= factor;
+  }
 }
 
 }  // namespace gpubound::oracle

@@ -34,6 +34,9 @@ class SplitSource : public EventSource {
   std::unique_ptr<RecordCursor<Sync>> Syncs() const override {
     return std::make_unique<SplitRecords<Sync>>(whole_.Syncs(), most_);
   }
+  std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const override {
+    return std::make_unique<SplitRecords<CpuTime>>(whole_.CpuTimes(), most_);
+  }
 
  private:
   class SplitThread : public ThreadCursor {

@@ -128,6 +128,16 @@ void Rebuild(const proto::Chunk& chunk, OverheadEvents* events) {
   }
 }
 
+void Rebuild(const proto::Chunk& chunk, CpuTimeEvents* events) {
+  const proto::CpuTimeColumns& columns = chunk.cpu_time();
+  RebuildCommon(chunk, columns, events);
+  for (uint64_t i = 0; i < chunk.event_count(); ++i) {
+    events->tid.push_back(Item(columns.tid(), columns.tid_all(), i));
+    events->on_cpu_ns.push_back(Item(columns.on_cpu(), columns.on_cpu_all(), i));
+    events->ready_ns.push_back(Item(columns.ready(), columns.ready_all(), i));
+  }
+}
+
 class ChunkOracle : public testing::Test {
  protected:
   static constexpr uint32_t kSeeds = 40;
@@ -141,6 +151,9 @@ class ChunkOracle : public testing::Test {
   }
   EncodedChunk Encode(const std::vector<OverheadRecord>& r) {
     return encoder.EncodeOverhead(meta, r, clock);
+  }
+  EncodedChunk Encode(const std::vector<CpuTimeRecord>& r) {
+    return encoder.EncodeCpuTime(meta, r, clock);
   }
 
   template <typename Record, typename Events, typename Make>
@@ -182,6 +195,7 @@ TEST_F(ChunkOracle, ReadsSynchronisations) { ExpectAgreement<SyncRecord, SyncEve
 TEST_F(ChunkOracle, ReadsOverheads) {
   ExpectAgreement<OverheadRecord, OverheadEvents>(RandomOverhead);
 }
+TEST_F(ChunkOracle, ReadsCpuTimes) { ExpectAgreement<CpuTimeRecord, CpuTimeEvents>(RandomCpuTime); }
 
 TEST_F(ChunkOracle, ReadsTheHeader) {
   const std::vector<Slot> slots = SlotWriter().Begin(1, 5).slots();

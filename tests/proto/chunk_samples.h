@@ -179,6 +179,16 @@ inline OverheadRecord RandomOverhead(Dice* dice, const OverheadRecord& previous)
           .reserved = 0};
 }
 
+inline CpuTimeRecord RandomCpuTime(Dice* dice, const CpuTimeRecord& previous) {
+  const uint64_t start = previous.start_ns + dice->Below(20000);
+  return {.start_ns = start,
+          .end_ns = start + dice->AnyMagnitude(24),
+          .on_cpu_ns = dice->AnyMagnitude(),
+          .ready_ns = dice->Below(4) == 0 ? kReadyNotKnown : dice->AnyMagnitude(),
+          .correlation = 0,
+          .tid = static_cast<uint32_t>(dice->AnyMagnitude(32))};
+}
+
 template <typename Record, typename Make>
 std::vector<Record> RandomRecords(Dice* dice, size_t count, Make make) {
   std::vector<Record> records;
@@ -224,6 +234,12 @@ inline void ExpectEvent(const OverheadEvents& events, size_t i, const OverheadRe
   EXPECT_EQ(events.correlation[i], record.correlation);
   EXPECT_EQ(events.tid[i], record.tid);
   EXPECT_EQ(events.label[i], record.label);
+}
+inline void ExpectEvent(const CpuTimeEvents& events, size_t i, const CpuTimeRecord& record) {
+  EXPECT_EQ(events.correlation[i], record.correlation);
+  EXPECT_EQ(events.tid[i], record.tid);
+  EXPECT_EQ(events.on_cpu_ns[i], record.on_cpu_ns);
+  EXPECT_EQ(events.ready_ns[i], record.ready_ns);
 }
 
 template <typename Events, typename Record>

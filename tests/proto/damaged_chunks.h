@@ -29,6 +29,8 @@ class ChunkDamage : public testing::Test {
     Keep(&sync, encoder.EncodeSync(meta, RandomRecords<SyncRecord>(&dice, 20, RandomSync), clock));
     Keep(&overhead, encoder.EncodeOverhead(
                         meta, RandomRecords<OverheadRecord>(&dice, 20, RandomOverhead), clock));
+    Keep(&cpu_time, encoder.EncodeCpuTime(
+                        meta, RandomRecords<CpuTimeRecord>(&dice, 20, RandomCpuTime), clock));
   }
 
   struct Stored {
@@ -40,7 +42,7 @@ class ChunkDamage : public testing::Test {
     stored->row = chunk;
     stored->body.assign(reinterpret_cast<const char*>(chunk.body.data()), chunk.body.size());
   }
-  std::vector<Stored*> All() { return {&thread, &api, &device, &sync, &overhead}; }
+  std::vector<Stored*> All() { return {&thread, &api, &device, &sync, &overhead, &cpu_time}; }
 
   // Decodes from memory of exactly the body's length.
   ChunkStatus DecodeBody(ChunkRow row, const std::string& body) {
@@ -57,6 +59,8 @@ class ChunkDamage : public testing::Test {
         return Decode(row, &sync_events);
       case EventFamily::kOverhead:
         return Decode(row, &overhead_events);
+      case EventFamily::kCpuTime:
+        return Decode(row, &cpu_time_events);
       default:
         return Decode(row, &thread_events);
     }
@@ -100,12 +104,13 @@ class ChunkDamage : public testing::Test {
   ClockConversion clock = TscConversion();
   ChunkEncoder encoder;
   ChunkDecoder decoder;
-  Stored thread, api, device, sync, overhead;
+  Stored thread, api, device, sync, overhead, cpu_time;
   ThreadEvents thread_events;
   ApiEvents api_events;
   DeviceEvents device_events;
   SyncEvents sync_events;
   OverheadEvents overhead_events;
+  CpuTimeEvents cpu_time_events;
 };
 
 }  // namespace gpubound

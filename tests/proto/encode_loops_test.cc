@@ -172,6 +172,8 @@ TEST_P(EncoderLoops, AgreeOnRecords) {
     ExpectSameRecords(RandomRecords<SyncRecord>(&dice, count, RandomSync), EncodeSyncColumns);
     ExpectSameRecords(RandomRecords<OverheadRecord>(&dice, count, RandomOverhead),
                       EncodeOverheadColumns);
+    ExpectSameRecords(RandomRecords<CpuTimeRecord>(&dice, count, RandomCpuTime),
+                      EncodeCpuTimeColumns);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
 }

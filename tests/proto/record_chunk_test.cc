@@ -22,6 +22,9 @@ class RecordChunk : public testing::TestWithParam<ChunkCompression> {
   EncodedChunk Encode(const std::vector<OverheadRecord>& r) {
     return encoder.EncodeOverhead(kMeta, r, clock);
   }
+  EncodedChunk Encode(const std::vector<CpuTimeRecord>& r) {
+    return encoder.EncodeCpuTime(kMeta, r, clock);
+  }
 
   template <typename Record, typename Events>
   void RoundTrip(const std::vector<Record>& records, Events* events) {
@@ -68,6 +71,7 @@ class RecordChunk : public testing::TestWithParam<ChunkCompression> {
   DeviceEvents device;
   SyncEvents sync;
   OverheadEvents overhead;
+  CpuTimeEvents cpu_time;
 };
 
 INSTANTIATE_TEST_SUITE_P(PlainAndCompressed, RecordChunk,
@@ -78,6 +82,7 @@ TEST_P(RecordChunk, WithoutRecordsIsAChunk) {
   RoundTrip(std::vector<DeviceRecord>(), &device);
   RoundTrip(std::vector<SyncRecord>(), &sync);
   RoundTrip(std::vector<OverheadRecord>(), &overhead);
+  RoundTrip(std::vector<CpuTimeRecord>(), &cpu_time);
 }
 
 TEST_P(RecordChunk, HoldsOneRecordOfEachFamily) {
@@ -86,6 +91,7 @@ TEST_P(RecordChunk, HoldsOneRecordOfEachFamily) {
   RoundTrip(RandomRecords<DeviceRecord>(&dice, 1, RandomDevice), &device);
   RoundTrip(RandomRecords<SyncRecord>(&dice, 1, RandomSync), &sync);
   RoundTrip(RandomRecords<OverheadRecord>(&dice, 1, RandomOverhead), &overhead);
+  RoundTrip(RandomRecords<CpuTimeRecord>(&dice, 1, RandomCpuTime), &cpu_time);
 }
 
 TEST_P(RecordChunk, BringsBackRandomApiCalls) { RoundTripRandom<ApiRecord, ApiEvents>(RandomApi); }
@@ -110,6 +116,9 @@ TEST_P(RecordChunk, BringsBackRandomSynchronisations) {
 }
 TEST_P(RecordChunk, BringsBackRandomOverheads) {
   RoundTripRandom<OverheadRecord, OverheadEvents>(RandomOverhead);
+}
+TEST_P(RecordChunk, BringsBackRandomCpuTimes) {
+  RoundTripRandom<CpuTimeRecord, CpuTimeEvents>(RandomCpuTime);
 }
 
 TEST_P(RecordChunk, CorrelationsMayWrap) {

@@ -20,6 +20,7 @@
 #include "analysis/output/text/process_list.h"
 #include "analysis/output/text/report_communication.h"
 #include "analysis/output/text/report_counters.h"
+#include "analysis/output/text/report_cpu.h"
 #include "analysis/output/text/report_kernels.h"
 #include "analysis/output/text/report_overview.h"
 #include "analysis/output/text/report_screen.h"
@@ -163,6 +164,7 @@ class TextReport {
              IterationSentence(process, options_) + NamingSentence(process, options_) +
              CorrectionSentence(process, options_, has_gpu_);
     text_ += tables_.Operations(process, kMostRows) + CounterTable(process, options_) +
+             CpuTable(process, options_) +
              tables_.Groups(process, "Layer", &ReportCell::layer, kMostRows) + tables_.Legend() +
              OtherThreadsSentence(process, options_);
   }

@@ -12,12 +12,12 @@ constexpr int64_t kMs = 1'000'000;
 
 class SettledTimeTest : public testing::Test {
  protected:
-  // One that goes on and wrote last at |written_ns|.
+  // One that goes on and has written all of what it says late, too, until |written_ns|.
   ProcessTrace& AddProcess(int64_t written_ns) {
     ProcessTrace& process = run_.processes.emplace_back();
     process.span_end_ns = kOpenEnded;
     ClockSample& sample = process.clock_samples.emplace_back();
-    sample.monotonic_ns = written_ns;
+    sample.monotonic_ns = written_ns + kLatestCpuTimeNs;
     return process;
   }
   static void Deliver(int64_t until_ns, ProcessTrace* process) {
@@ -51,7 +51,7 @@ TEST_F(SettledTimeTest, DeviceWorkIsSettledOnceItWasDelivered) {
 }
 
 TEST_F(SettledTimeTest, AMinuteLaterNobodyWaitsForIt) {
-  Deliver(100 * kMs, &AddProcess(kLongestDeliveryNs + 500 * kMs));
+  Deliver(100 * kMs, &AddProcess(kLongestDeliveryNs - kLatestCpuTimeNs + 500 * kMs));
   EXPECT_EQ(SettledUntil(run_), 500 * kMs);
 }
 

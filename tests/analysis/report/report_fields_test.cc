@@ -34,6 +34,9 @@ ReportProcess ProcessWithEverything() {
   process.counters.emplace_back();
   process.process_tree.emplace();
   process.throughput.emplace_back();
+  process.cpu.emplace();
+  process.threads_cpu.emplace();
+  process.operations.back().cpu.emplace();
   ReportIterations& iterations = process.iterations.emplace();
   iterations.operations.emplace_back();
   iterations.slowest.emplace_back();

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is read of /proc is what a thread knows of itself; files stay out of the program's way.
+#include "libprofiler/task_stats.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <latch>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "libprofiler/clock.h"
+#include "libprofiler/high_descriptor.h"
+
+namespace gpubound {
+namespace {
+
+uint32_t OwnTid() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
+
+void SpinForNs(uint64_t ns) {
+  const uint64_t end_ns = ReadMonotonicNs() + ns;
+  while (ReadMonotonicNs() < end_ns) continue;
+}
+
+uint64_t OwnCpuNs() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+std::set<int> SchedstatFiles() {
+  std::set<int> files;
+  for (int descriptor = 0; descriptor < 256; ++descriptor) {
+    char target[256];
+    const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+    const ssize_t length = readlink(link.c_str(), target, sizeof(target));
+    if (length > 0 && std::string(target, static_cast<size_t>(length)).ends_with("schedstat")) {
+      files.insert(descriptor);
+    }
+  }
+  return files;
+}
+
+class TaskStatsTest : public testing::Test {
+ protected:
+  ProcTaskStats stats_;
+};
+
+TEST_F(TaskStatsTest, TimeOnACpuIsThatOfTheThreadsOwnClock) {
+  SpinForNs(50'000'000);
+  const auto counters = stats_.Read(OwnTid(), nullptr);
+  ASSERT_TRUE(counters);
+  EXPECT_NEAR(static_cast<double>(counters->on_cpu_ns), static_cast<double>(OwnCpuNs()), 1e6);
+}
+
+TEST_F(TaskStatsTest, OfAThreadThatWasOnNoCpuSinceNothingIsReadAgain) {
+  std::latch done(1);
+  std::latch began(1);
+  uint32_t tid = 0;
+  std::thread other([&] {
+    tid = OwnTid();
+    began.count_down();
+    done.wait();
+  });
+  began.wait();
+  auto before = stats_.Read(tid, nullptr);
+  for (auto now = before; now; before = now) {  // until it waits
+    now = stats_.Read(tid, nullptr);
+    if (now->on_cpu_ns == before->on_cpu_ns) break;
+  }
+  before->ready_ns = 12345;
+  EXPECT_EQ(stats_.Read(tid, &*before)->ready_ns, 12345u);
+  done.count_down();
+  other.join();
+}
+
+TEST_F(TaskStatsTest, ThreadsAreListedAgainWhereTheirNumberChanges) {
+  std::vector<uint32_t> tids;
+  ASSERT_TRUE(stats_.List(true, &tids));
+  EXPECT_FALSE(stats_.List(false, &tids));
+  std::latch done(1);
+  std::latch began(1);
+  uint32_t tid = 0;
+  std::thread other([&] {
+    tid = OwnTid();
+    began.count_down();
+    done.wait();
+  });
+  began.wait();
+  EXPECT_TRUE(stats_.List(false, &tids));
+  EXPECT_NE(std::find(tids.begin(), tids.end(), tid), tids.end());
+  done.count_down();
+  other.join();
+}
+
+TEST_F(TaskStatsTest, AThreadThatHasEndedIsNotRead) {
+  uint32_t tid = 0;
+  std::latch read(1);
+  std::latch began(1);
+  std::thread other([&] {
+    tid = OwnTid();
+    began.count_down();
+    read.wait();
+  });
+  began.wait();
+  EXPECT_TRUE(stats_.Read(tid, nullptr));
+  read.count_down();
+  other.join();
+  while (syscall(SYS_tgkill, getpid(), tid, 0) == 0) continue;  // joined before it is gone
+  EXPECT_FALSE(stats_.Read(tid, nullptr));
+}
+
+TEST_F(TaskStatsTest, FilesStayOpenOutOfTheProgramsWayUntilTheThreadIsForgotten) {
+  stats_.Read(OwnTid(), nullptr);
+  const std::set<int> files = SchedstatFiles();
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_GE(*files.begin(), kLeastHighDescriptor);
+  stats_.Read(OwnTid(), nullptr);
+  EXPECT_EQ(SchedstatFiles(), files);
+  stats_.Forget(OwnTid());
+  EXPECT_TRUE(SchedstatFiles().empty());
+}
+
+TEST_F(TaskStatsTest, AFileThatTheProgramClosedAndReplacedIsLeftAlone) {
+  stats_.Read(OwnTid(), nullptr);
+  const int taken = *SchedstatFiles().begin();
+  const int own = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(own, taken);
+  close(own);
+  EXPECT_TRUE(stats_.Read(OwnTid(), nullptr));
+  stats_.Forget(OwnTid());
+  EXPECT_NE(fcntl(taken, F_GETFD), -1);
+  close(taken);
+}
+
+TEST_F(TaskStatsTest, AForkedChildClosesWhatItInherited) {
+  stats_.Read(OwnTid(), nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    stats_.CloseInForkChild();
+    _exit(SchedstatFiles().empty() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(SchedstatFiles().size(), 1u);
+}
+
+}  // namespace
+}  // namespace gpubound
