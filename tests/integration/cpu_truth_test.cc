@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where threads were, as the report has it, against what they counted themselves.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "tests/integration/command_run.h"
+
+namespace gpubound {
+namespace {
+
+struct Truth {
+  int64_t wall_ns = 0;
+  int64_t on_cpu_ns = 0;
+  int64_t ready_ns = 0;
+};
+
+class CpuTruthTest : public CommandRun {
+ protected:
+  static constexpr double kTolerance = 0.03;  // of the time of the operation
+
+  void SetUp() override {
+    const Outcome outcome = Profile({GPUBOUND_TEST_CPU_TRUTH, "3"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.Describe();
+    std::istringstream lines(outcome.out);
+    std::string operation;
+    for (Truth truth; lines >> operation >> truth.wall_ns >> truth.on_cpu_ns >> truth.ready_ns;) {
+      truths_[operation] = truth;
+    }
+    const Json report = Report();
+    ExpectExactPartition(report);
+    ASSERT_EQ(report["processes"].size(), 1u);
+    process_ = report["processes"][0];
+  }
+
+  // The row of the thread that has |operation|.
+  Json ThreadRow(const std::string& operation) const {
+    for (const Json& lane : process_["lanes"]) {
+      const Json row = RowOf(lane, operation);
+      if (!row.is_null()) return row;
+    }
+    return {};
+  }
+
+  static void ExpectNear(const Json& cpu, const char* field, int64_t ns, const Truth& truth) {
+    EXPECT_LE(std::abs(cpu[field].get<double>() - static_cast<double>(ns)),
+              kTolerance * static_cast<double>(truth.wall_ns))
+        << field << " of " << cpu << ", by its own clocks " << ns;
+  }
+
+  std::map<std::string, Truth> truths_;
+  Json process_;
+};
+
+TEST_F(CpuTruthTest, ThreadsThatSpinSleepAndStarveWereWhereTheyCountedThemselves) {
+  for (const char* operation : {"spin", "sleep", "turns", "starved"}) {
+    SCOPED_TRACE(operation);
+    ASSERT_EQ(truths_.count(operation), 1u);
+    const Truth& truth = truths_[operation];
+    const Json cpu = ThreadRow(operation)["cpu"];
+    ASSERT_TRUE(cpu.is_object());
+    ExpectNear(cpu, "on_cpu_ns", truth.on_cpu_ns, truth);
+    ExpectNear(cpu, "ready_ns", truth.ready_ns, truth);
+    ExpectNear(cpu, "blocked_ns", truth.wall_ns - truth.on_cpu_ns - truth.ready_ns, truth);
+    ExpectNear(cpu, "unknown_ns", 0, truth);
+  }
+}
+
+// With three others on its core it has it a quarter of the time; less beside other tests.
+TEST_F(CpuTruthTest, AStarvedThreadWasReadyForMostOfItsTime) {
+  EXPECT_GT(ThreadRow("starved")["cpu"]["ready_share"].get<double>(), 0.6);
+  EXPECT_TRUE(ThreadRow("starved")["cpu"]["had_no_core"].get<bool>());
+  EXPECT_FALSE(ThreadRow("sleep")["cpu"]["had_no_core"].get<bool>());
+}
+
+TEST_F(CpuTruthTest, AThreadThatWaitsInNativeCodeDoesNotWork) {
+  const Json join = RowOf(process_, "join");
+  ASSERT_TRUE(join.is_object());
+  const auto wall_ns = join["wall_ns"].get<double>();
+  // But for what comes before the first look and behind the last one.
+  EXPECT_GT(join["idle_ns"].get<double>(), 0.9 * wall_ns) << join;
+  EXPECT_GT(join["cpu"]["blocked_ns"].get<double>(), 0.9 * wall_ns) << join;
+}
+
+TEST_F(CpuTruthTest, TimesOfAllThreadsSumToAtLeastThoseThatCountedThemselves) {
+  double on_cpu_ns = 0;
+  for (const auto& [operation, truth] : truths_) on_cpu_ns += static_cast<double>(truth.on_cpu_ns);
+  EXPECT_GT(process_["threads_cpu"]["on_cpu_ns"].get<double>(), (1 - kTolerance) * on_cpu_ns);
+}
+
+}  // namespace
+}  // namespace gpubound
