@@ -25,12 +25,12 @@ enum class Fact : uint8_t {
   kSample,          // a batch was drawn from a replay buffer
   kBackward,        // gradients were computed
   kOptimizer,       // an optimizer stepped
-  kWait,            // the thread was blocked, or an optimizer cleared gradients: nothing of the rest
-  kStage,           // `rollout` or `update`, as far as the program could tell at that moment
-  kAsked,           // `inference`, by the program or a framework's hook: a policy was asked
-  kOperation,       // any other operation: the program's own, or one that a framework's hook names
-  kFrameworkCall,   // a function of torch or jax, of layer backend
-  kFrameworkStore,  // one that puts a result away: an assignment to items of a tensor
+  kWait,           // the thread was blocked, or an optimizer cleared gradients: nothing of the rest
+  kStage,          // `rollout` or `update`, as far as the program could tell at that moment
+  kAsked,          // `inference`, by the program or a framework's hook: a policy was asked
+  kOperation,      // any other operation: the program's own, or one that a framework's hook names
+  kFrameworkCall,  // a function of torch or jax, of layer backend
+  kFrameworkStore,     // one that puts a result away: an assignment to items of a tensor
   kFrameworkTransfer,  // one that hands a result to the program: .cpu(), .numpy(), .item() ...
   kFrameworkInput,     // one that makes a tensor of what the program has: as_tensor(), from_numpy()
                        // ...
