@@ -109,7 +109,6 @@ void AddSeries(const IterationTimes& times, const std::vector<std::string>& name
 ReportNaming NamingOf(const PartTimes& times, const LabelRoles& roles) {
   ReportNaming naming;
   for (OperationIndex operation = 0; operation < times.size(); ++operation) {
-    if (operation == roles.suspended() && operation != kNoOperationIndex) continue;
     const PartTime& time = times[operation];
     const NamedBy named_by = roles.OperationNamedBy(operation);
     if (named_by == NamedBy::kProgram) {

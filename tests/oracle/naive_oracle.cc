@@ -361,9 +361,7 @@ class Oracle {
          t < std::min(time.end_ns, p_.span_end_ns); ++t) {
       const NaiveThread state = threads_.StateOf(thread, t);
       const std::string own = state.operation.empty() ? kNone : state.operation;
-      const std::string operation = Suspended(t)                     ? kSuspended
-                                    : thread == threads_.reporting() ? WorksFor(state, t)
-                                                                     : own;
+      const std::string operation = thread == threads_.reporting() ? WorksFor(state, t) : own;
       auto part = parts.begin();
       while (part != parts.end() && part->first != operation) ++part;
       if (part == parts.end()) part = parts.insert(part, {operation, 0});
