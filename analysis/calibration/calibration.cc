@@ -43,6 +43,7 @@ std::string_view CostKindName(CostKind kind) {
 CostModel ModelOf(const Calibration& calibration) {
   CostModel model;
   model.measured_on = calibration.machine;
+  model.of_other_programs = true;
   for (const MeasuredCost& measured : calibration.costs) {
     if (measured.kind == CostKind::kInstant && measured.condition == kFromPython) {
       model.python_instant = measured.cost;

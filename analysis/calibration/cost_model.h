@@ -71,6 +71,8 @@ struct CostModel {
   // They hold for whatever a process does between two calls; else only for one with an interpreter,
   // which executes as much code there as calibration does.
   bool knows_calls_behind_work = false;
+  // Measured in other programs than those that it is taken out of, as a stored calibration is.
+  bool of_other_programs = false;
   std::optional<MachineKey> measured_on;  // absent: the costs hold for any process
 
   const Cost& Of(CostKind kind) const { return kinds[static_cast<size_t>(kind)]; }

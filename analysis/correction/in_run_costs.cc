@@ -57,7 +57,7 @@ Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,
       continue;
     }
     checked.checks[p].entries = FitToEntries(process, costs);
-    TakeFromElsewhere(process, costs, &checked.checks[p]);
+    if (calibrated.of_other_programs) TakeFromElsewhere(process, costs, &checked.checks[p]);
   }
   const Status later = CheckLater(run, operations, &checked);
   if (!later.ok()) return later.error();

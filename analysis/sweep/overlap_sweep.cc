@@ -15,6 +15,7 @@
 #include "analysis/sweep/node_operations.h"
 #include "analysis/sweep/stream_waits.h"
 #include "analysis/timeline/smi_model.h"
+#include "proto/step_range.h"
 
 namespace gpubound {
 namespace {
@@ -322,7 +323,9 @@ class Sweep {
     if (time_ns > in_.span.end_ns) return;
     bool begun = time_ns > in_.span.begin_ns && !starts;
     for (const uint64_t number : timeline_.steps()) {
-      const bool begins = number == kIterationsBegin;
+      // What ends before the first that was asked for begins that one: clocks that are a little
+      // apart put some of it into the span.
+      const bool begins = number == kIterationsBegin || number < first_wanted_;
       // What begins with the span or with the first operation has nothing behind it to end.
       if (begun && !begins) {
         iterations_.Step(number, now_ns, warm_up, queued_.TakePart(now_ns), &book_);
@@ -409,6 +412,7 @@ class Sweep {
 
   const SweepInput& in_;
   const bool all_;  // not the breakdown alone
+  const uint64_t first_wanted_ = ParseStepRange(in_.process->steps).value_or(StepRange{}).begin;
   ProcessTimeline timeline_;
   const std::shared_ptr<DeviceActivity> activity_;
   DeviceTimeline devices_;

@@ -142,7 +142,7 @@ TEST_F(DamagedRun, PipesInPlaceOfFilesAreRefusedAndNotWaitedFor) {
   const fs::path calibration = folder / "calibration.json";
   fs::remove(calibration);
   ASSERT_EQ(mkfifo(calibration.c_str(), 0600), 0);
-  const Outcome report = Gpubound({"report", run_path()});
+  const Outcome report = Gpubound({"report", "--full", run_path()});
   EXPECT_EQ(report.exit_code, 0) << report.Describe();
   EXPECT_THAT(report.out + report.err, HasSubstr("pipe"));
 }

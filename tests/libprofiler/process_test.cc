@@ -288,7 +288,8 @@ TEST_F(CoreTest, ADisabledProcessLeavesNothing) {
 
 TEST_F(CoreTest, ACompressedTraceHoldsTheSameEvents) {
   ASSERT_EQ(Run("scopes", {"GPUBOUND_COMPRESSION=zstd"}), 0);
-  EXPECT_EQ(Trace().Column("SELECT DISTINCT compression FROM chunk"),
+  // Of the thread's events: chunks of a few records are smaller as they are.
+  EXPECT_EQ(Trace().Column("SELECT DISTINCT compression FROM chunk WHERE family = 1"),
             std::vector<std::string>{"2"});
   EXPECT_EQ(Events(Trace()), 2000);
   EXPECT_EQ(Trace().ThreadEventsOf(1).size(), 2000u);

@@ -48,6 +48,7 @@ def value_of(kind, text):
     if not re.fullmatch(r"[\d\sxa-fA-F+*<>()-]+", text):
         return None
     scale = next((factor for name, factor in DURATIONS.items() if kind.endswith("::" + name)), 1)
+    text = re.sub(r"\b0([0-7]+)\b", r"0o\1", text)
     return eval(text, {"__builtins__": {}}) * scale  # pylint: disable=eval-used  # digits and operators
 
 

@@ -126,8 +126,10 @@ std::string Warnings(const Report& report, const TextOptions& options) {
   std::string lines;
   for (size_t i = 1; i < report.diagnosis.size(); ++i) {
     const ReportDiagnosis& finding = report.diagnosis[i];
-    if (finding.kind == kCpuStarvation)
+    const bool is_after_cores = i == 1 && report.diagnosis.front().kind == kCpuStarvation;
+    if (is_after_cores || finding.kind == kCpuStarvation) {
       lines += Lines("! " + finding.finding, Paint::kWarning, options);
+    }
   }
   return lines;
 }

@@ -22,6 +22,7 @@
 #include "analysis/reader/reader.h"
 #include "analysis/report/report_json.h"
 #include "analysis/segments/run_sums.h"
+#include "proto/cpu_time_limits.h"
 #include "tests/analysis/trace_writer.h"
 
 namespace gpubound {
@@ -63,6 +64,9 @@ class CompactTest : public testing::Test {
     const uint64_t written_ms = !ends     ? begins_ms_[static_cast<size_t>(end)]
                                 : killed_ ? end_ms_ - 10
                                           : end_ms_ + 20;
+    // Of a run that goes on, records of CPU time are written so much later.
+    const uint64_t sampled_ns =
+        written_ms * kMs + (growing_ && !ends ? static_cast<uint64_t>(kLatestCpuTimeNs) : 0);
     for (SegmentWriter* writer : {&trainer, &worker}) {
       writer->PutUsualRows();
       writer->Sql("UPDATE meta SET value=" + std::to_string((end_ms_ + 20) * kMs) +
@@ -70,8 +74,7 @@ class CompactTest : public testing::Test {
       if (sealed_ && !(killed_ && ends)) writer->Meta("sealed", 1);
       writer->Sql("INSERT INTO label VALUES(4, 3, 2, 'process', '" + std::to_string(worker_pid_) +
                   "')");
-      writer->Sql("INSERT INTO clock VALUES(1, 0, " + std::to_string(written_ms * kMs) +
-                  ", 1, 0, 0)");
+      writer->Sql("INSERT INTO clock VALUES(1, 0, " + std::to_string(sampled_ns) + ", 1, 0, 0)");
       // Memory is largest in the beginning.
       writer->Sql("INSERT INTO process_tree VALUES(" + std::to_string(written_ms * kMs) + ", 2, " +
                   std::to_string(written_ms) + ", " + std::to_string(kSegments - segment) + ", 7)");

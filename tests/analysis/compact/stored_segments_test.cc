@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "proto/cpu_time_limits.h"
 #include "proto/schema.h"
 #include "tests/analysis/trace_writer.h"
 
@@ -24,8 +25,8 @@ class StoredSegmentsTest : public testing::Test {
     writer.Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
     if (sealed) writer.Meta("sealed", 1);
     if (delivered_ns) {
-      writer.Sql("INSERT INTO unknown VALUES(0, " + std::to_string(*delivered_ns) + ", 9000, '" +
-                 kUndeliveredReason + "')");
+      writer.Sql("INSERT INTO unknown VALUES(0, " + std::to_string(*delivered_ns) +
+                 ", 9000000000, '" + kUndeliveredReason + "')");
     }
     writer.Sql("DELETE FROM clock");
     for (const int64_t ns : {written_ns, written_ns - 5}) {
@@ -45,17 +46,17 @@ class StoredSegmentsTest : public testing::Test {
 
 // What they write later, whoever reads the events next may see or not.
 TEST_F(StoredSegmentsTest, AllIsListedUntilTheNewestSampleOfEachProcessThatMayWriteOn) {
-  WriteSegment(100, 3, 900, true);
-  WriteSegment(100, 4, 700, false);  // a segment begins with a sample of its own
-  WriteSegment(200, 0, 800, false);
+  WriteSegment(100, 3, kLatestCpuTimeNs + 900, true);
+  WriteSegment(100, 4, kLatestCpuTimeNs + 700, false);  // a segment begins with a sample of its own
+  WriteSegment(200, 0, kLatestCpuTimeNs + 800, false);
   EXPECT_EQ(ListedUntil(), 800);
   EXPECT_EQ(ListedUntil(/*whole_pid=*/200), 900);
 }
 
 TEST_F(StoredSegmentsTest, OfDeviceWorkAllIsListedThatWasDelivered) {
-  WriteSegment(100, 0, 900, false);
+  WriteSegment(100, 0, kLatestCpuTimeNs + 900, false);
   EXPECT_EQ(ListedUntil(), 900);
-  WriteSegment(200, 0, 800, false, /*delivered_ns=*/600);
+  WriteSegment(200, 0, kLatestCpuTimeNs + 800, false, /*delivered_ns=*/600);
   EXPECT_EQ(ListedUntil(), 600);
 }
 

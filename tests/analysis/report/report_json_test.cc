@@ -141,7 +141,9 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "queued_gaps",
                                                  "event_wait_gaps",
                                                  "launches",
-                                                 "throughput"}));
+                                                 "throughput",
+                                                 "cpu",
+                                                 "threads_cpu"}));
   EXPECT_EQ(json_["processes"][0]["span_end"], "last event");
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
@@ -183,7 +185,8 @@ TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
                                "gpu_caused_is_lower_bound",
                                "scopes_missing",
                                "other_threads_only",
-                               "launches"}));
+                               "launches",
+                               "cpu"}));
   EXPECT_EQ(KeysOf(row["launches"]),
             (Keys{"count", "lead_mean_ns", "lead_median_ns", "lead_p95_ns", "depth_mean",
                   "depth_median", "depth_p95", "shorter_kernels_share"}));

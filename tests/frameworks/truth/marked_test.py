@@ -100,7 +100,8 @@ class CompareTest(unittest.TestCase):
         process = {"pid": 7, "cells": [{"phase": phase, "operation": name, "ns": ns} for phase, name, ns in cells],
                    "operations": [{"operation": name, "inclusive_wall_ns": ns} for name, ns in operations.items()]}
         return {share.name: share for share in
-                compare.shares_of(programs.PROGRAMS["dqn"], [self.CLOCKS], {"processes": [process]})}
+                compare.shares_of(programs.PROGRAMS["dqn"], [self.CLOCKS], {"processes": [process]},
+                                  [{name: operations.get(name, 0) for name in compare.STAGES}])}
 
     def test_a_share_is_wrong_where_it_is_more_than_two_points_off(self):
         loop = compare.LOOP
