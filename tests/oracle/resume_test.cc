@@ -26,7 +26,7 @@ namespace {
 constexpr uint64_t kTraces = 1'500;
 constexpr uint64_t kTracesPerCrowd = 10;
 // Makes a trace of some dozens of ns one of some hundreds of ms.
-constexpr uint64_t kWithOperations = 9;  // the seed of a trace in which some are open at half time
+constexpr uint64_t kWithOperations = 5;  // the seed of a trace in which some are open at half time
 constexpr int64_t kStretch = 7'654'321;
 
 ProcessTrace Stretched(ProcessTrace trace, int64_t factor) {

@@ -80,6 +80,7 @@ class Recorded {
   // Of a |program| whose calls calibration takes for |times| what they are.
   Recorded(const VirtualProgram& program, double times)
       : costs_(CalibratedCosts(program, kCalibrationSamples)) {
+    costs_.of_other_programs = true;
     costs_.ForCalls([times](Cost* cost) { *cost = cost->Times(times); });
     uint64_t iterations = 0;
     for (const Statement& statement : program.threads.front().statements) {

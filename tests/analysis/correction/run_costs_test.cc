@@ -181,7 +181,9 @@ TEST(InRunCosts, WithoutACallTheCostOfCallsIsNothingToCheck) {
                     {LabelKind::kOperation, Layer::kUnset, "", "train"},
                     {LabelKind::kApi, Layer::kUnset, "", "(other names)"}};
   const auto unchecked = [&run] {
-    const Result<InRunCosts> checked = CheckCosts(run, {}, {});
+    CostModel costs;
+    costs.of_other_programs = true;
+    const Result<InRunCosts> checked = CheckCosts(run, costs, {});
     return checked.ok() ? CheckText(checked->checks[0]) : checked.error().ToString();
   };
   EXPECT_THAT(unchecked(), Not(HasSubstr("CUDA calls")));
@@ -194,6 +196,7 @@ TEST(InRunCosts, WhatTheRunDoesNotTellIsAsUncertainAsACalibrationOfOtherPrograms
   run.processes.resize(1);
   CostModel costs;
   costs.Of(CostKind::kNativeScope) = {10, 9, 4, 0.5, 80};
+  costs.of_other_programs = true;
   const Result<InRunCosts> checked = CheckCosts(run, costs, {});
   ASSERT_TRUE(checked.ok()) << checked.error().ToString();
   EXPECT_DOUBLE_EQ(checked->costs[0].Of(CostKind::kNativeScope).standard_error_ns,
@@ -206,7 +209,9 @@ TEST(InRunCosts, WhatTheRunDoesNotTellIsAsUncertainAsACalibrationOfOtherPrograms
 TEST(InRunCosts, ARecordingThatEndedEarlyWithTooFewIterationsAfterItSaysSo) {
   gpubound::Run run;
   run.processes.emplace_back().span_end = SpanEnd::kAsked;
-  const Result<InRunCosts> checked = CheckCosts(run, {}, {});
+  CostModel costs;
+  costs.of_other_programs = true;
+  const Result<InRunCosts> checked = CheckCosts(run, costs, {});
   ASSERT_TRUE(checked.ok()) << checked.error().ToString();
   EXPECT_THAT(checked->checks[0].unchecked[0].why,
               HasSubstr("0 iterations are known after the recording"));

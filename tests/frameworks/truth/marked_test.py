@@ -96,18 +96,19 @@ class CompareTest(unittest.TestCase):
     CLOCKS = {"loop": "loop", "pid": 7, "begin_ns": 0, "end_ns": 1000, "count": {},
               "total_ns": {"rollout": 400, "update": 600, "inference": 300, "target": 250, "target.call": 200}}
 
-    def shares(self, cells, operations):
+    def shares(self, cells, operations, stages=None):
         process = {"pid": 7, "cells": [{"phase": phase, "operation": name, "ns": ns} for phase, name, ns in cells],
                    "operations": [{"operation": name, "inclusive_wall_ns": ns} for name, ns in operations.items()]}
         return {share.name: share for share in
                 compare.shares_of(programs.PROGRAMS["dqn"], [self.CLOCKS], {"processes": [process]},
-                                  [{name: operations.get(name, 0) for name in compare.STAGES}])}
+                                  [dict.fromkeys(compare.STAGES, 0) | (stages or {})])}
 
     def test_a_share_is_wrong_where_it_is_more_than_two_points_off(self):
         loop = compare.LOOP
         shares = self.shares([(loop, "rollout", 121), (loop, "inference", 279), (loop, "update", 400),
                               (loop, "target", 200), ("truth end", "update", 90), ("(no phase)", "inference", 50)],
-                             {"rollout": 421, "update": 690, "inference": 329, "target": 200})
+                             {"rollout": 421, "update": 690, "inference": 329, "target": 200},
+                             {"rollout": 371, "update": 600})  # within the loop
         self.assertEqual({name: round(share.reported, 1) for name, share in shares.items()},
                          {"rollout": 37.1, "inference": 27.9, "update": 60.0, "target": 20.0})
         self.assertEqual([name for name, share in shares.items() if share.fails()], ["rollout", "inference"])
