@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <string_view>
 #include <system_error>
 
 #include "libprofiler/high_descriptor.h"
@@ -59,13 +60,16 @@ std::optional<uint64_t> ReadOnce(uint32_t tid) {
   return ready_ns;
 }
 
-// A kernel without the counters has no such file, or one of zeroes.
+// A kernel without the counters has no such file, or one of zeroes. Whoever reads it has had a turn
+// on a CPU at least, be it that no time of that has been counted yet.
 bool HasSchedstat() {
-  char text[2] = {};
+  constexpr std::string_view kNothing = "0 0 0";
+  char text[96];
   const int descriptor = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  const bool has = descriptor >= 0 && read(descriptor, text, 1) == 1 && text[0] != '0';
-  if (descriptor >= 0) close(descriptor);
-  return has;
+  if (descriptor < 0) return false;
+  const ssize_t length = read(descriptor, text, sizeof(text));
+  close(descriptor);
+  return length > 0 && !std::string_view(text, static_cast<size_t>(length)).starts_with(kNothing);
 }
 
 }  // namespace

@@ -60,6 +60,18 @@ TEST_F(TaskStatsTest, TimeOnACpuIsThatOfTheThreadsOwnClock) {
   EXPECT_NEAR(static_cast<double>(counters->on_cpu_ns), static_cast<double>(OwnCpuNs()), 1e6);
 }
 
+// The kernel has counted no time of it yet.
+TEST_F(TaskStatsTest, AThreadThatHasJustBegunFindsOutThatReadinessIsKnown) {
+  for (int i = 0; i < 200; ++i) {
+    bool known = false;
+    std::thread([&known] {
+      ProcTaskStats stats;
+      known = stats.Read(OwnTid(), nullptr)->ready_ns.has_value();
+    }).join();
+    ASSERT_TRUE(known) << "in thread " << i;
+  }
+}
+
 TEST_F(TaskStatsTest, OfAThreadThatWasOnNoCpuSinceNothingIsReadAgain) {
   std::latch done(1);
   std::latch began(1);
