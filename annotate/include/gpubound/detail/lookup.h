@@ -26,33 +26,16 @@
 #include <sys/auxv.h>
 
 #include "../api.h"
+#include "function_macros.h"
+#include "unrecorded.h"
 
 #define GPUBOUND_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
 #define GPUBOUND_SITE_UNKNOWN_ UINT32_MAX
 #define GPUBOUND_TABLE_UNKNOWN_ 1u
 
-#define GPUBOUND_HIDDEN_ __attribute__((visibility("hidden")))
-
 #ifdef __cplusplus
-#define GPUBOUND_INLINE_ GPUBOUND_HIDDEN_ inline
-#define GPUBOUND_SLOW_PATH_ GPUBOUND_INLINE_ __attribute__((noinline, cold))
-#define GPUBOUND_HIDDEN_TYPE_ GPUBOUND_HIDDEN_
-#define GPUBOUND_NULL_ nullptr
-#define GPUBOUND_NOEXCEPT_ noexcept
-#define GPUBOUND_CAST_(type, value) reinterpret_cast<type>(value)
-#define GPUBOUND_NARROW_(type, value) static_cast<type>(value)
 extern "C" {
-#else
-#define GPUBOUND_INLINE_ static inline
-#define GPUBOUND_SLOW_PATH_ static __attribute__((noinline, cold, unused))
-#define GPUBOUND_HIDDEN_TYPE_
-#define GPUBOUND_NULL_ NULL
-#define GPUBOUND_NOEXCEPT_
-#define GPUBOUND_CAST_(type, value) ((type)(value))
-#define GPUBOUND_NARROW_(type, value) ((type)(value))
 #endif
-
-#include "unrecorded.h"
 
 /* Whether a table of |size| bytes has the field: one of an older collector may be shorter. */
 #define GPUBOUND_TABLE_HAS_(table, field) \

@@ -10,6 +10,7 @@
 #ifndef GPUBOUND_DETAIL_UNRECORDED_H_
 #define GPUBOUND_DETAIL_UNRECORDED_H_
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Within lookup.h, whose macros these are. */
+#include "function_macros.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { GPUBOUND_RUN_MODE_ = 00700, GPUBOUND_UNRECORDED_MODE_ = 01700, GPUBOUND_FILE_MODE_ = 00600 };
 
 /* HOST.PID.0.unrecorded: when the process began is not known here. As libprofiler/unrecorded.cc. */
@@ -53,5 +59,9 @@ GPUBOUND_SLOW_PATH_ void gpubound_leave_unrecorded_(const char* why) GPUBOUND_NO
     (void)!chmod(run, GPUBOUND_UNRECORDED_MODE_);
   }
 }
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
 
 #endif /* GPUBOUND_DETAIL_UNRECORDED_H_ */
