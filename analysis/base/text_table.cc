@@ -94,8 +94,10 @@ std::string FormatTime(int64_t ns, bool raw) {
 }
 
 double ShareOf(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
+  return Ratio(static_cast<double>(part_ns), static_cast<double>(whole_ns));
 }
+
+double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 std::string FormatShare(double share) {
   const double percent = 100 * share;

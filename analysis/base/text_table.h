@@ -17,6 +17,7 @@ std::string FormatTime(int64_t ns, bool raw = false);
 
 // 0 without a whole.
 double ShareOf(int64_t part_ns, int64_t whole_ns);
+double Ratio(double part, double whole);
 
 // "41 %", and with a decimal below 10 %: "4.1 %". Never "0 %" or "100 %" for what is neither.
 std::string FormatShare(double share);

@@ -4,8 +4,11 @@
 #include "analysis/diagnosis/awaited.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "analysis/base/text_table.h"
+#include "analysis/diagnosis/headline_facts.h"
 #include "analysis/trace/name_lists.h"
 #include "analysis/trace/row_names.h"
 
@@ -23,25 +26,8 @@ std::string NameOf(const ReportActivity& activity, const std::string& operation)
   return name;
 }
 
-double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
-// The part of an operation's time that the headline is about.
-double CoveredPart(const Report& report, const ReportProcess& process, const ReportOperation& row) {
-  if (report.run.headline != "iterations") return 1;
-  for (const ReportIterationOperation& covered : process.iterations->operations) {
-    if (covered.operation == row.operation) return ShareOf(covered.wall_ns, row.wall_ns);
-  }
-  return 0;
-}
-
-int64_t TimeOf(const std::vector<CauseTime>& causes, const std::string& cause) {
-  for (const CauseTime& time : causes) {
-    if (time.cause == cause) return time.ns;
-  }
-  return 0;
-}
-
-}  // namespace
+// By pid and the operation of the waiting process.
+using AwaitedRows = std::map<std::pair<int64_t, std::string>, const ReportAwaited*>;
 
 AwaitedRows AwaitedRowsOf(const ReportProcess& process) {
   AwaitedRows awaited;
@@ -49,6 +35,7 @@ AwaitedRows AwaitedRowsOf(const ReportProcess& process) {
   return awaited;
 }
 
+// What the awaited processes of |wait| did most meanwhile.
 std::string MainActivity(const ReportWait& wait, const AwaitedRows& awaited) {
   std::map<std::string, int64_t> sums;
   for (const int64_t pid : wait.pids) {
@@ -62,6 +49,45 @@ std::string MainActivity(const ReportWait& wait, const AwaitedRows& awaited) {
   const auto most = std::max_element(
       sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most->first;
+}
+
+// The part of an operation's time that the headline is about.
+double CoveredPart(const Report& report, const ReportProcess& process, const ReportOperation& row) {
+  if (report.run.headline != "iterations") return 1;
+  for (const ReportIterationOperation& covered : process.iterations->operations) {
+    if (covered.operation == row.operation) return ShareOf(covered.wall_ns, row.wall_ns);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int64_t TimeOfCause(const std::vector<CauseTime>& causes, const std::string& cause) {
+  for (const CauseTime& time : causes) {
+    if (time.cause == cause) return time.ns;
+  }
+  return 0;
+}
+
+std::vector<WaitGroup> WaitGroups(const ReportProcess& process) {
+  const AwaitedRows awaited = AwaitedRowsOf(process);
+  std::map<std::string, WaitGroup> by_activity;
+  for (const ReportWait& wait : process.waits) {
+    const std::string activity = MainActivity(wait, awaited);
+    WaitGroup& group = by_activity[activity];
+    group.activity = activity;
+    group.ns += wait.ns;
+    group.pids.insert(wait.pids.begin(), wait.pids.end());
+    for (const int64_t pid : wait.pids) {
+      const auto row = awaited.find({pid, wait.operation});
+      group.workers &= row != awaited.end() && row->second->worker;
+    }
+  }
+  std::vector<WaitGroup> groups;
+  for (auto& [activity, group] : by_activity) groups.push_back(std::move(group));
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const WaitGroup& a, const WaitGroup& b) { return a.ns > b.ns; });
+  return groups;
 }
 
 std::vector<const ReportWait*> WaitsThatExplain(const ReportProcess& process,
@@ -78,17 +104,14 @@ std::vector<const ReportWait*> WaitsThatExplain(const ReportProcess& process,
 
 AwaitedWhileIdle AwaitedFor(const Report& report, const ReportProcess& process,
                             const std::string& cause) {
-  std::set<std::pair<std::string, uint32_t>> devices;
-  for (const ReportDeviceShare& share : process.device_shares) {
-    devices.insert({share.uuid, share.ordinal});
-  }
+  const int64_t devices = DeviceCount(process);
   const std::vector<const ReportWait*> waits = WaitsThatExplain(process, cause);
   AwaitedWhileIdle awaited;
   double cause_ns = 0;
   double waits_ns = 0;
   for (const ReportOperation& row : process.operations) {
     const double part = CoveredPart(report, process, row);
-    const int64_t row_ns = TimeOf(row.device_idle, cause);
+    const int64_t row_ns = TimeOfCause(row.device_idle, cause);
     if (part == 0 || row_ns == 0) continue;
     int64_t row_waits_ns = 0;
     for (const ReportWait* wait : waits) {
@@ -96,8 +119,7 @@ AwaitedWhileIdle AwaitedFor(const Report& report, const ReportProcess& process,
       row_waits_ns += wait->ns;
       awaited.pids.insert(wait->pids.begin(), wait->pids.end());
     }
-    const auto count = static_cast<int64_t>(std::max<size_t>(devices.size(), 1));
-    const int64_t idle_waits_ns = std::min(row_waits_ns, row.waiting_ns) * count;
+    const int64_t idle_waits_ns = std::min(row_waits_ns, row.waiting_ns) * devices;
     cause_ns += part * static_cast<double>(row_ns);
     waits_ns += part * static_cast<double>(std::min(row_ns, idle_waits_ns));
   }

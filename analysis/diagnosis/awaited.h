@@ -5,22 +5,27 @@
 #define GPUBOUND_ANALYSIS_DIAGNOSIS_AWAITED_H_
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analysis/report/report.h"
 
 namespace gpubound {
 
-// By pid and the operation of the waiting process.
-using AwaitedRows = std::map<std::pair<int64_t, std::string>, const ReportAwaited*>;
-AwaitedRows AwaitedRowsOf(const ReportProcess& process);
+// How long |causes| have |cause|, in ns; 0 where they do not.
+int64_t TimeOfCause(const std::vector<CauseTime>& causes, const std::string& cause);
 
-// What the awaited processes of |wait| did most meanwhile.
-std::string MainActivity(const ReportWait& wait, const AwaitedRows& awaited);
+// Waits for processes that mostly did the same meanwhile.
+struct WaitGroup {
+  std::string activity;  // "simulation", an operation, or kNoOperation
+  int64_t ns = 0;
+  std::set<int64_t> pids;
+  bool workers = true;  // all of them
+};
+
+// The longest first.
+std::vector<WaitGroup> WaitGroups(const ReportProcess& process);
 
 // Those of |process|'s waits whose idle time has |cause|, "simulation" or "waiting": who is waited
 // for simulates, or the wait is in an operation named so; or else. In the order of the waits.

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
@@ -21,16 +20,73 @@ namespace {
 
 constexpr double kMostOfIt = 0.5;
 
+// What a cause means wherever it stands. "{in}": the operation where it has most time.
+struct CauseRule {
+  std::string_view cause;
+  const char* kind;
+  std::string_view noun;
+  const char* title;
+  std::string_view meanwhile;
+  std::string_view action;
+};
+
+// The others, "launch", "simulation" and "waiting", depend on what else was recorded.
+constexpr std::array<CauseRule, 7> kRules = {{
+    {"sync", kSyncBound, "CPU notices late that the GPU is done", "Sync-bound",
+     "since the CPU notices late that it is done",
+     "Ask for results less often{in}: each .item(), .cpu() or synchronize lets the GPU run dry."},
+    {"copy", kCopyBound, "copying data", "Copy-bound", "while data is copied{in}",
+     "Keep data on the GPU, or copy from pinned memory without waiting (non_blocking=True){in}."},
+    {"queued", kQueueGaps, "between queued work", "Gaps between kernels",
+     "between work that was queued already",
+     "Run fewer or fused kernels{in}, or capture them as CUDA graphs: the CPU is ahead already."},
+    {"event-wait", kQueueGaps, "waiting for another stream", "Gaps between kernels",
+     "before work that waits for another stream",
+     "Let streams wait for each other less often{in}."},
+    {"compile", kCompilation, "compiling or capturing", "Compilation",
+     "while code is compiled or captured{in}",
+     "Compile and capture once, before the loop, or cache it."},
+    {"checkpoint", kCheckpoints, "writing checkpoints", "Checkpoints",
+     "while checkpoints are written{in}", "Write them in the background, or less often."},
+    {"start-up", kStartUp, "start-up", "Start-up-bound",
+     "before the program begins its first operation",
+     "Record a longer run, or mark iterations with gpubound.step()."},
+}};
+
+// "unknown", and whatever else a trace may name.
+constexpr CauseRule kUnattributedRule = {
+    "unknown",
+    kUnattributed,
+    "nothing recorded",
+    "Unattributed",
+    "while nothing was recorded",
+    "Name what the program does then, with gpubound.operation(...) or GPUBOUND_OPERATION."};
+
+const CauseRule& RuleOf(std::string_view cause) {
+  const auto* const found = std::find_if(
+      kRules.begin(), kRules.end(), [cause](const CauseRule& rule) { return rule.cause == cause; });
+  return found == kRules.end() ? kUnattributedRule : *found;
+}
+
+// |text| with its "{in}", if any, replaced.
+std::string WithPlace(std::string_view text, const std::string& in) {
+  constexpr std::string_view kPlace = "{in}";
+  std::string with(text);
+  if (const size_t at = with.find(kPlace); at != std::string::npos) {
+    with.replace(at, kPlace.size(), in);
+  }
+  return with;
+}
+
 // Of the cause, by the operation in which it has most time; empty where that is none.
 std::string MainOperation(const ReportProcess& process, const std::string& cause) {
   std::string operation;
   int64_t most_ns = 0;
   for (const ReportOperation& row : process.operations) {
-    for (const CauseTime& time : row.device_idle) {
-      if (time.cause != cause || time.ns <= most_ns) continue;
-      most_ns = time.ns;
-      operation = row.operation;
-    }
+    const int64_t ns = TimeOfCause(row.device_idle, cause);
+    if (ns <= most_ns) continue;
+    most_ns = ns;
+    operation = row.operation;
   }
   return operation == kNoOperation ? "" : operation;
 }
@@ -45,8 +101,12 @@ bool NamesInput(std::string_view operation) {
 
 // "1.2 s of cudaMalloc": CUDA calls that are most of the idle time of cause "launch". A launch takes
 // microseconds: the rest is start-up inside CUDA, of which fewer launches would not be less.
-std::string LongCalls(const ReportProcess& process, int64_t idle_ns) {
+std::string LongCalls(const ReportProcess& process) {
   constexpr size_t kNamedCalls = 2;
+  int64_t idle_ns = 0;
+  for (const ReportOperation& row : process.operations) {
+    idle_ns += TimeOfCause(row.device_idle, "launch");
+  }
   int64_t calls_ns = 0;
   std::string text;
   size_t named = 0;
@@ -59,14 +119,6 @@ std::string LongCalls(const ReportProcess& process, int64_t idle_ns) {
             ShortName(EscapeName(gap.call), kNameInSentence, false);
   }
   return ShareOf(calls_ns, idle_ns) >= kMostOfIt ? text : "";
-}
-
-int64_t TimeOfCause(const ReportProcess& process, const std::string& cause) {
-  int64_t ns = 0;
-  for (const ReportOperation& row : process.operations) {
-    for (const CauseTime& time : row.device_idle) ns += time.cause == cause ? time.ns : 0;
-  }
-  return ns;
 }
 
 std::string Workers(size_t count) {
@@ -97,15 +149,9 @@ bool BlamesPython(const Report& report, const ReportProcess& process) {
 
 std::string CauseText(const std::string& cause, bool python) {
   if (cause == "launch") return python ? "Python preparing launches" : "CPU preparing launches";
-  if (cause == "copy") return "copying data";
-  if (cause == "sync") return "CPU notices late that the GPU is done";
   if (cause == "waiting") return "waiting for others";
-  if (cause == "queued") return "between queued work";
-  if (cause == "event-wait") return "waiting for another stream";
-  if (cause == "compile") return "compiling or capturing";
-  if (cause == "checkpoint") return "writing checkpoints";
-  if (cause == "unknown") return "nothing recorded";
-  return cause;
+  const CauseRule& rule = RuleOf(cause);
+  return rule.cause == cause ? std::string(rule.noun) : cause;
 }
 
 CauseFacts FactsOfCause(const Report& report, const ReportProcess& process,
@@ -118,7 +164,7 @@ CauseFacts FactsOfCause(const Report& report, const ReportProcess& process,
   const bool python = BlamesPython(report, process);
   facts.noun = CauseText(cause, python);
   if (cause == "launch") {
-    const std::string calls = LongCalls(process, TimeOfCause(process, cause));
+    const std::string calls = LongCalls(process);
     if (!calls.empty()) {
       facts.kind = kStartUp;
       facts.title = "Start-up-bound";
@@ -165,64 +211,14 @@ CauseFacts FactsOfCause(const Report& report, const ReportProcess& process,
                        ? "Prepare batches in more worker processes (num_workers), or prefetch the "
                          "next one while the GPU works."
                        : "Make what is waited for" + in +
-                             " faster, or do something else meanwhile; --full says for whom.";
+                             " faster, or do something else meanwhile; --full says who that is.";
     return facts;
   }
-  if (cause == "sync") {
-    facts.kind = kSyncBound;
-    facts.title = "Sync-bound";
-    facts.meanwhile = "since the CPU notices late that it is done";
-    facts.action = "Ask for results less often" + in +
-                   ": each .item(), .cpu() or synchronize lets the GPU run dry.";
-    return facts;
-  }
-  if (cause == "copy") {
-    facts.kind = kCopyBound;
-    facts.title = "Copy-bound";
-    facts.meanwhile = "while data is copied" + in;
-    facts.action =
-        "Keep data on the GPU, or copy from pinned memory without waiting "
-        "(non_blocking=True)" +
-        in + ".";
-    return facts;
-  }
-  if (cause == "queued" || cause == "event-wait") {
-    facts.kind = kQueueGaps;
-    facts.title = "Gaps between kernels";
-    facts.meanwhile = cause == "queued" ? "between work that was queued already"
-                                        : "before work that waits for another stream";
-    facts.action = cause == "queued"
-                       ? "Run fewer or fused kernels" + in +
-                             ", or capture them as CUDA graphs: the CPU is ahead already."
-                       : "Let streams wait for each other less often" + in + ".";
-    return facts;
-  }
-  if (cause == "compile") {
-    facts.kind = kCompilation;
-    facts.title = "Compilation";
-    facts.meanwhile = "while code is compiled or captured" + in;
-    facts.action = "Compile and capture once, before the loop, or cache it.";
-    return facts;
-  }
-  if (cause == "checkpoint") {
-    facts.kind = kCheckpoints;
-    facts.title = "Checkpoints";
-    facts.meanwhile = "while checkpoints are written" + in;
-    facts.action = "Write them in the background, or less often.";
-    return facts;
-  }
-  if (cause == "start-up") {
-    facts.kind = kStartUp;
-    facts.title = "Start-up-bound";
-    facts.meanwhile = "before the program begins its first operation";
-    facts.action = "Record a longer run, or mark iterations with gpubound.step().";
-    return facts;
-  }
-  facts.kind = kUnattributed;
-  facts.title = "Unattributed";
-  facts.meanwhile = "while nothing was recorded";
-  facts.action =
-      "Name what the program does then, with gpubound.operation(...) or GPUBOUND_OPERATION.";
+  const CauseRule& rule = RuleOf(cause);
+  facts.kind = rule.kind;
+  facts.title = rule.title;
+  facts.meanwhile = WithPlace(rule.meanwhile, in);
+  facts.action = WithPlace(rule.action, in);
   return facts;
 }
 

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -43,8 +42,6 @@ constexpr double kInflated = 1.5;       // nvidia-smi over the truth
 constexpr double kHigh = 0.5;
 constexpr double kMedium = 0.2;
 constexpr uint64_t kEnoughIterations = 20;  // for a 95th percentile to mean anything
-
-double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 std::string NameIn(const std::string& name) {
   return ShortName(ShownName(name), kNameInSentence, /*unicode=*/false);
@@ -148,31 +145,22 @@ class Diagnosis {
 
   // A program that mostly waits for its workers.
   std::optional<ReportDiagnosis> WaitingOnly() const {
-    const AwaitedRows awaited = AwaitedRowsOf(*process_);
-    std::map<std::string, int64_t> times;
-    std::map<std::string, std::set<int64_t>> pids;
-    for (const ReportWait& wait : process_->waits) {
-      const std::string activity = MainActivity(wait, awaited);
-      times[activity] += wait.ns;
-      pids[activity].insert(wait.pids.begin(), wait.pids.end());
-    }
-    const auto longest =
-        std::max_element(times.begin(), times.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (longest == times.end()) return std::nullopt;
-    const double share = ShareOf(longest->second, process_->span_ns);
+    const std::vector<WaitGroup> groups = WaitGroups(*process_);
+    if (groups.empty()) return std::nullopt;
+    const WaitGroup& longest = groups.front();
+    const double share = ShareOf(longest.ns, process_->span_ns);
     if (share < kMuch) return std::nullopt;
-    const size_t count = pids[longest->first].size();
-    const bool simulates = SimulationNames().Matches(longest->first);
+    const size_t count = longest.pids.size();
+    const bool simulates = SimulationNames().Matches(longest.activity);
     const std::string whom =
         std::to_string(count) + (count == 1 ? " process" : " processes") +
-        (longest->first == kNoOperation ? "" : " in " + NameIn(longest->first));
+        (longest.activity == kNoOperation ? "" : " in " + NameIn(longest.activity));
     ReportDiagnosis made = Finding(
         simulates ? kEnvironmentWorkers : kWaiting, share,
         "No GPU work: the program waits " + FormatShare(share) + " of the run for " + whom + ".",
         simulates ? "Use more environment workers, or make step() faster."
                   : "Make those processes faster, or start more of them.");
-    if (longest->first != kNoOperation) made.operation = longest->first;
+    if (longest.activity != kNoOperation) made.operation = longest.activity;
     return made;
   }
 
@@ -241,7 +229,7 @@ class Diagnosis {
     for (const ReportProcess& process : report_.processes) {
       if (process.sm_fill_is_upper_bound) return std::nullopt;
       busy_ns += process.gpu_busy_ns;
-      for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
+      filled_ns += SmFilledNs(process);
     }
     if (filled_ns == 0) return std::nullopt;
     return ShareOf(filled_ns, busy_ns);

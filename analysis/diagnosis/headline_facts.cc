@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/base/text_table.h"
@@ -13,8 +14,6 @@
 
 namespace gpubound {
 namespace {
-
-double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // How much of |idle_ns|, in which the devices of |process| had no work of its own, others' work ran
 // on them, at most.
@@ -29,6 +28,28 @@ int64_t OthersAloneNs(const Report& report, const ReportProcess& process, int64_
 }
 
 }  // namespace
+
+std::map<std::string, int64_t> IdleByCause(const ReportProcess& process) {
+  std::map<std::string, int64_t> sums;
+  for (const ReportOperation& row : process.operations) {
+    for (const CauseTime& cause : row.device_idle) sums[cause.cause] += cause.ns;
+  }
+  return sums;
+}
+
+int64_t DeviceCount(const ReportProcess& process) {
+  std::set<std::pair<std::string, uint32_t>> devices;
+  for (const ReportDeviceShare& share : process.device_shares) {
+    devices.insert({share.uuid, share.ordinal});
+  }
+  return static_cast<int64_t>(std::max<size_t>(devices.size(), 1));
+}
+
+int64_t SmFilledNs(const ReportProcess& process) {
+  int64_t filled_ns = 0;
+  for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
+  return filled_ns;
+}
 
 bool UsesNoGpu(const Report& report) {
   const ReportRun& run = report.run;
@@ -59,9 +80,7 @@ IdleExplained HeadlineIdle(const Report& report) {
       for (const int64_t ns : idle_ns) sums[cause] += ns;
     }
   } else {
-    for (const ReportOperation& row : process->operations) {
-      for (const CauseTime& cause : row.device_idle) sums[cause.cause] += cause.ns;
-    }
+    sums = IdleByCause(*process);
   }
   IdleExplained idle;
   for (const auto& [cause, ns] : sums) idle.idle_ns += ns;
@@ -101,7 +120,7 @@ std::optional<double> OwnShare(const Report& report) {
   }
   // Busy time within iterations is kept for all devices of the process together.
   if (report.run.devices_used != 1) return std::nullopt;
-  // Nor is it known by instant: what there is of it behind the end of the run.
+  // Nor is it known by instant: what there is of it after the end of the run.
   if (process->iterations->total_ns > report.run.headline_ns) return std::nullopt;
   return Ratio(static_cast<double>(process->iterations->gpu_busy_ns), device_ns);
 }

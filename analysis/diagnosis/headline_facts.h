@@ -6,7 +6,9 @@
 #define GPUBOUND_ANALYSIS_DIAGNOSIS_HEADLINE_FACTS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/report/report.h"
@@ -22,6 +24,15 @@ bool UsesNoGpu(const Report& report);
 
 // The process that the headline is about; null where no process was recorded.
 const ReportProcess* HeadlineProcess(const Report& report);
+
+// Idle time of |process|'s devices, of each cause that has some.
+std::map<std::string, int64_t> IdleByCause(const ReportProcess& process);
+
+// The devices that |process| used, at least one: those that its idle time is of.
+int64_t DeviceCount(const ReportProcess& process);
+
+// How long kernels of |process| would have taken had each filled the device.
+int64_t SmFilledNs(const ReportProcess& process);
 
 struct IdleExplained {
   int64_t idle_ns = 0;

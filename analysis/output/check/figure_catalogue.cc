@@ -8,14 +8,13 @@
 #include <limits>
 #include <optional>
 
+#include "analysis/base/text_table.h"
 #include "analysis/output/text/headline.h"
 
 namespace gpubound {
 namespace {
 
 double Number(int64_t value) { return static_cast<double>(value); }
-
-double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // |low|, and up to |unknown| more.
 Figure AtLeast(FigureKind kind, double low, double unknown, double whole = 0) {
