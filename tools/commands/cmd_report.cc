@@ -28,7 +28,6 @@
 #include "tools/commands/report_file.h"
 #include "tools/commands/report_page.h"
 #include "tools/commands/report_plot.h"
-#include "tools/commands/shell_quote.h"
 #include "tools/console/console.h"
 #include "tools/console/exit_codes.h"
 
@@ -218,7 +217,6 @@ int PrintReport(const Arguments& words) {
   }
   if (!arguments.html.empty()) return StorePage(arguments, *analyzed);
   const Report& report = analyzed->report;
-  arguments.text.run = ShellQuote(analyzed->run.path);
   if (arguments.csv) {
     // The table has no place for it.
     if (const std::string mark = SimulatedMark(report); !mark.empty()) PrintMessage(mark);

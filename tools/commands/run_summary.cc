@@ -53,7 +53,6 @@ void PrintSummary(const std::string& directory) {
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(directory, SummaryOptions(directory));
   if (!analyzed.ok()) return PrintError(analyzed.error());
   TextOptions options = TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable);
-  options.run = ShellQuote(directory);
   options.names_more = false;  // options of a command that follows only below
   WriteStderr(RenderText(analyzed->report, options));
   WriteStderr(fmt::format("\ntrace: {}\n", EscapeName(directory)));

@@ -160,7 +160,6 @@ Json IndexOf(const Report& report, const ReportProcess* process) {
 // What the text report says of the run, in its words.
 Json SummaryJson(const Report& report) {
   TextOptions options;
-  options.full = true;  // a page has room
   options.width = kOneLine;
   const std::optional<double> own = OwnShare(report);
   const ReportUnknown& unknown = report.run.unknown;
@@ -186,7 +185,6 @@ Json SummaryJson(const Report& report) {
 Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
                  const PageTimeline& timeline, size_t index) {
   TextOptions options;
-  options.full = true;  // a page has room
   options.width = kOneLine;
   Json kernels = Json::array();
   for (size_t i = 0; i < std::min(kKernels, report.kernels.size()); ++i) {

@@ -11,6 +11,7 @@
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
+#include "analysis/output/text/bars.h"
 #include "analysis/output/text/breakdown_columns.h"
 #include "analysis/output/text/paint.h"
 
@@ -20,19 +21,19 @@ namespace {
 // Length by share of the span, filling by what the GPU did in it.
 std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
                 const TextOptions& options) {
-  const auto length = static_cast<size_t>(std::lround(ShareOf(row.wall_ns, span_ns) * width));
+  const int64_t length = std::lround(ShareOf(row.wall_ns, span_ns) * width);
   struct Part {
-    size_t columns;
+    int64_t columns;
     double rest;  // of a column
   };
   const auto part_of = [&](int64_t ns) {
     const double columns = ShareOf(ns, span_ns) * width;
-    return Part{static_cast<size_t>(columns), columns - std::floor(columns)};
+    return Part{static_cast<int64_t>(columns), columns - std::floor(columns)};
   };
   std::array parts{part_of(row.gpu_busy_ns), part_of(row.cpu_only_ns),
                    part_of(row.idle_ns + row.waiting_ns), part_of(row.unknown_ns)};
   // What the parts have beyond whole columns goes to those that have most of it.
-  size_t drawn = 0;
+  int64_t drawn = 0;
   for (const Part& part : parts) drawn += part.columns;
   for (; drawn < length; ++drawn) {
     const auto most = std::max_element(
@@ -41,16 +42,11 @@ std::string Bar(const ReportOperation& row, int64_t span_ns, int width,
     most->rest = 0;
   }
   const auto [busy, cpu, idle, unknown] = parts;
-  const auto repeat = [](const char* symbol, size_t times) {
-    std::string text;
-    for (size_t i = 0; i < times; ++i) text += symbol;
-    return text;
-  };
   const bool unicode = options.unicode;
-  return Painted(repeat(unicode ? "█" : "#", busy.columns), Paint::kBusy, options) +
-         Painted(repeat(unicode ? "▒" : "-", cpu.columns), Paint::kCpu, options) +
-         repeat(unicode ? "·" : ".", idle.columns) +
-         Painted(repeat("?", unknown.columns), Paint::kWarning, options);
+  return Painted(Repeat(unicode ? "█" : "#", busy.columns), Paint::kBusy, options) +
+         Painted(Repeat(unicode ? "▒" : "-", cpu.columns), Paint::kCpu, options) +
+         Repeat(unicode ? "·" : ".", idle.columns) +
+         Painted(Repeat("?", unknown.columns), Paint::kWarning, options);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace gpubound {
 namespace {
 
-constexpr char kHowToCheck[] = "gpubound run --steps A:B would, with as many behind them";
+constexpr char kHowToCheck[] = "gpubound run --steps A:B would, with as many after them";
 
 std::string InPercent(double factor, double standard_error) {
   return FormatShare(factor) + " (+/- " + FormatShare(kNormal975 * standard_error) + ")";
@@ -46,7 +46,7 @@ std::string UncheckedText(const InRunCheck& of, const CheckWords& words) {
     text += (text.empty() ? "" : ", ") + cost.what;
     const bool could_be = &cost == &of.unchecked.back() && words.has_iterations &&
                           of.later.iterations == 0 && of.later.why_none.empty();
-    std::string remark = words.reasons ? cost.why : "";
+    std::string remark = cost.why;
     if (could_be) remark += (remark.empty() ? "" : "; ") + std::string(kHowToCheck);
     if (!remark.empty()) text += " (" + remark + ")";
   }

@@ -12,7 +12,6 @@ namespace gpubound {
 
 struct CheckWords {
   bool raw = false;            // times in ns
-  bool reasons = false;        // why a cost was not checked
   bool has_iterations = true;  // the process ends some, so that it could be checked by them
 };
 

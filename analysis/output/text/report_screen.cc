@@ -15,6 +15,7 @@
 #include "analysis/diagnosis/cause_rules.h"
 #include "analysis/diagnosis/diagnosis_kinds.h"
 #include "analysis/diagnosis/headline_facts.h"
+#include "analysis/output/text/bars.h"
 #include "analysis/output/text/headline.h"
 #include "analysis/output/text/paint.h"
 #include "analysis/output/text/pid_text.h"
@@ -34,7 +35,6 @@ constexpr std::ptrdiff_t kScreenLines = 27;
 constexpr size_t kMostCauses = 4;
 constexpr double kWorthNaming = 0.0005;  // of the time, of a cause of idle time
 constexpr int kBar = 20;                 // columns, and of what bars mean
-constexpr int kWideEnough = 76;          // for bars beside the table
 
 std::string Lines(const std::string& text, Paint color, const TextOptions& options) {
   const std::string lines = Wrap(text, options.width, 2);
@@ -110,15 +110,9 @@ std::string QualityLines(const Report& report, const TextOptions& options) {
   const bool doubtful = !verdict.starts_with("complete");
   std::string text = verdict;
   if (text.ends_with('.')) text.pop_back();
-  std::string lines = Lines("Data quality: " + EscapeName(text) + CostText(report) + ".",
-                            doubtful ? Paint::kWarning : Paint::kPlain, options);
-  if (report.device_kind == "simulated") {
-    const std::string mark = "SIMULATED DEVICE";
-    const std::string line =
-        Wrap(mark + ": GPU times are those of a model, not of hardware.", options.width, 2);
-    lines += Painted(mark, Paint::kWarning, options) + line.substr(mark.size());
-  }
-  return lines;
+  const std::string lines = Lines("Data quality: " + EscapeName(text) + CostText(report) + ".",
+                                  doubtful ? Paint::kWarning : Paint::kPlain, options);
+  return lines + SimulatedLine(report, options);
 }
 
 // Findings that change what to conclude.
@@ -184,8 +178,7 @@ Table TableOf(const ReportProcess& process, size_t most) {
     table.all.busy_ns = process.gpu_busy_ns;
     table.all.unknown_ns = process.unknown_ns;
   }
-  int64_t filled_ns = 0;
-  for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
+  const int64_t filled_ns = SmFilledNs(process);
   if (filled_ns > 0 && !process.sm_fill_is_upper_bound) {
     table.all.fill = ShareOf(filled_ns, process.gpu_busy_ns);
   }
@@ -201,12 +194,6 @@ Table TableOf(const ReportProcess& process, size_t most) {
     table.rows.push_back(others);
   }
   return table;
-}
-
-std::string Repeat(const char* symbol, int64_t times) {
-  std::string text;
-  for (int64_t i = 0; i < times; ++i) text += symbol;
-  return text;
 }
 
 // As long as the row's share, filled as far as the GPU was busy.
@@ -228,7 +215,7 @@ std::string Bar(const Row& row, int64_t whole_ns, bool has_gpu, int width,
 std::string OperationTable(const Report& report, const ReportProcess& process,
                            const TextOptions& options, size_t most) {
   const bool has_gpu = !UsesNoGpu(report);
-  const bool bars = options.width >= kWideEnough;
+  const bool bars = options.width >= kWidthForBars;
   const Table table = TableOf(process, most);
   const bool fills = std::any_of(table.rows.begin(), table.rows.end(),
                                  [](const Row& row) { return row.fill >= 0; });

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -17,18 +16,17 @@
 #include "analysis/diagnosis/headline_facts.h"
 #include "analysis/output/text/headline.h"
 #include "analysis/output/text/in_run_text.h"
+#include "analysis/output/text/paint.h"
 #include "analysis/output/text/pid_text.h"
 #include "analysis/output/text/progress_text.h"
 #include "analysis/output/text/table_legend.h"
 #include "analysis/report/main_process.h"
+#include "analysis/report/simulated_mark.h"
 
 namespace gpubound {
 namespace {
 
 constexpr double kWorthNaming = 0.01;  // of idle time, where sentences are short
-
-// Tables or the long report are asked for.
-bool IsAtLength(const TextOptions& options) { return options.full || !options.by.empty(); }
 
 std::string DeviceName(const std::string& uuid, uint32_t ordinal) {
   return uuid.empty() ? std::to_string(ordinal) : EscapeName(uuid);
@@ -113,6 +111,14 @@ std::string WorkWindowText(const ReportRun& run, const TextOptions& options) {
          ", busy " +
          Bounded(run.whole_gpu_busy_is_upper_bound,
                  run.work_unknown.share > 0 || run.gpu_busy_is_lower_bound, busy);
+}
+
+std::string SimulatedLine(const Report& report, const TextOptions& options) {
+  const std::string mark = SimulatedMark(report);
+  if (mark.empty()) return {};
+  const std::string line = Wrap(mark, options.width, 2);
+  const size_t end = line.find(':');
+  return Painted(line.substr(0, end), Paint::kWarning, options) + line.substr(end);
 }
 
 std::string HeadlineScope(const Report& report, const TextOptions& options) {
@@ -284,25 +290,15 @@ std::string LaunchText(const ReportProcess& process, const TextOptions& options)
 
 std::string IdleSentence(const Report& report, const ReportProcess& process,
                          const TextOptions& options) {
-  std::map<std::string, int64_t> sums;
+  const std::map<std::string, int64_t> sums = IdleByCause(process);
   int64_t idle_ns = 0;
-  for (const ReportOperation& row : process.operations) {
-    for (const CauseTime& cause : row.device_idle) {
-      sums[cause.cause] += cause.ns;
-      idle_ns += cause.ns;
-    }
-  }
+  for (const auto& [cause, ns] : sums) idle_ns += ns;
   if (idle_ns == 0) return {};
   std::vector<std::pair<std::string, int64_t>> causes(sums.begin(), sums.end());
   std::stable_sort(causes.begin(), causes.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   // Of the time of all devices that it used.
-  std::set<std::pair<std::string, uint32_t>> devices;
-  for (const ReportDeviceShare& share : process.device_shares) {
-    devices.insert({share.uuid, share.ordinal});
-  }
-  const int64_t whole_ns =
-      process.span_ns * static_cast<int64_t>(std::max<size_t>(devices.size(), 1));
+  const int64_t whole_ns = process.span_ns * DeviceCount(process);
   std::string line = SharesADevice(report, process) ? "Without GPU work of its own " : "GPU idle ";
   line += FormatTime(idle_ns, options.raw) + ", " + FormatShare(ShareOf(idle_ns, whole_ns)) +
           " of the whole span: ";
@@ -310,8 +306,7 @@ std::string IdleSentence(const Report& report, const ReportProcess& process,
     line += (i == 0 ? "" : ", ") + CauseText(causes[i].first, BlamesPython(report, process)) + " " +
             FormatShare(ShareOf(causes[i].second, whole_ns));
   }
-  line += "." + QueuedText(process, options);
-  if (IsAtLength(options)) line += LaunchText(process, options);
+  line += "." + QueuedText(process, options) + LaunchText(process, options);
   return Wrap(line, options.width, 2);
 }
 
@@ -323,17 +318,12 @@ std::string IterationSentence(const ReportProcess& process, const TextOptions& o
   if (all.warm_up > 0) line += " after " + FormatCount(all.warm_up) + " of warm-up";
   if (all.count != 0) {
     line += "; mean " + time(all.mean_ns) + ", median " + time(all.median_ns) + ", p95 " +
-            time(all.p95_ns);
+            time(all.p95_ns) + ", slowest number " + std::to_string(all.slowest.front().number) +
+            " with " + time(all.slowest.front().ns);
   }
-  if (IsAtLength(options) && all.count != 0) {
-    line += ", slowest number " + std::to_string(all.slowest.front().number) + " with " +
-            time(all.slowest.front().ns);
-  }
-  if (IsAtLength(options)) {
-    line += "; start-up " + time(all.start_up_ns) + ", warm-up " + time(all.warm_up_ns) +
-            ", shutdown " + time(all.shutdown_ns);
-  }
-  return Wrap(line + ".", options.width, 2);
+  line += "; start-up " + time(all.start_up_ns) + ", warm-up " + time(all.warm_up_ns) +
+          ", shutdown " + time(all.shutdown_ns) + ".";
+  return Wrap(line, options.width, 2);
 }
 
 std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options,
@@ -341,30 +331,21 @@ std::string CorrectionSentence(const ReportProcess& process, const TextOptions& 
   if (process.corrected == nullptr) return {};
   const CorrectedProcess& corrected = *process.corrected;
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
-  const bool at_length = IsAtLength(options);  // else the second line has the span
-  std::vector<std::string> parts;
-  if (at_length) {
-    parts.push_back("span " + time(corrected.process.span_ns) + " (" + time(corrected.span.low) +
-                    " to " + time(corrected.span.high) + ", 95 %)");
-  }
+  std::string line = "Without the profiler: span " + time(corrected.process.span_ns) + " (" +
+                     time(corrected.span.low) + " to " + time(corrected.span.high) + ", 95 %)";
   if (has_gpu) {
-    parts.push_back("GPU busy " + Bounded(process.gpu_busy_is_upper_bound, process.unknown_ns > 0,
-                                          time(corrected.process.gpu_busy_ns)));
+    line += ", GPU busy " + Bounded(process.gpu_busy_is_upper_bound, process.unknown_ns > 0,
+                                    time(corrected.process.gpu_busy_ns));
   }
-  if (at_length && corrected.process.span_ns > 0) {
-    parts.push_back("so profiling took " + FormatShare(Slowdown(process)) + " more time");
+  if (corrected.process.span_ns > 0) {
+    line += ", so profiling took " + FormatShare(Slowdown(process)) + " more time";
   }
-  std::string line;
-  for (const std::string& part : parts) {
-    line += (line.empty() ? "Without the profiler: " : ", ") + part;
-  }
-  if (!line.empty()) line += ".";
-  const CheckWords words = {
-      .raw = options.raw, .reasons = at_length, .has_iterations = process.iterations.has_value()};
+  line += ".";
+  const CheckWords words = {.raw = options.raw, .has_iterations = process.iterations.has_value()};
   if (const std::string check = CheckText(corrected.in_run, words); !check.empty()) {
-    line += (line.empty() ? "" : " ") + EscapeName(check);
+    line += " " + EscapeName(check);
   }
-  return line.empty() ? line : Wrap(line, options.width, 2);
+  return Wrap(line, options.width, 2);
 }
 
 std::string IterationTables(const ReportProcess& process, const TextOptions& options) {

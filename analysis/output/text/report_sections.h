@@ -12,6 +12,9 @@
 
 namespace gpubound {
 
+// That GPU times are not those of hardware; empty where they are.
+std::string SimulatedLine(const Report& report, const TextOptions& options);
+
 // What the GPU's work was, what the headline is about where that is not the whole span, and what a
 // faster GPU would save.
 std::string HeadlineScope(const Report& report, const TextOptions& options);
@@ -33,7 +36,7 @@ std::string WallTimeLine(const Report& report, const TextOptions& options);
 // What it ran on. Not wrapped, and without a newline.
 std::string DeviceLine(const Report& report);
 
-// One sentence each, shorter where neither --full nor tables are asked for.
+// A paragraph each, for --full and the page.
 std::string IdleSentence(const Report& report, const ReportProcess& process,
                          const TextOptions& options);
 std::string CorrectionSentence(const ReportProcess& process, const TextOptions& options,

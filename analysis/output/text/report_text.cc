@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
@@ -71,14 +70,8 @@ class TextReport {
   // What nobody may overlook, whatever is asked for.
   void Marks() {
     if (options_.raw) text_ += "Times are in ns.\n";
-    if (report_.device_kind == "simulated") {
-      const std::string mark = "SIMULATED DEVICE";
-      const std::string line =
-          Wrap(mark + ": GPU times are those of a model, not of hardware.", options_.width, 2);
-      text_ += Painted(mark, Paint::kWarning, options_) + line.substr(mark.size());
-    } else if (report_.device_kind == "imported") {
-      text_ += "Imported from another tool's trace.\n";
-    }
+    text_ += SimulatedLine(report_, options_);
+    if (report_.device_kind == "imported") text_ += "Imported from another tool's trace.\n";
   }
 
   void Headline() {
@@ -103,9 +96,7 @@ class TextReport {
     Headline();
     text_ += Wrap(DeviceLine(report_), options_.width, 2);
     text_ += ProcessList(report_, options_, /*unfold=*/false);
-    for (const ReportProcess& process : report_.processes) {
-      if (&process == told_) ProcessDetail(process);
-    }
+    if (told_ != nullptr) ProcessDetail(*told_);
     text_ += CriticalPathSection(report_, options_);
     text_ += SavingsSection(report_, options_, kAllSavings);
     text_ += CommunicationSection(report_, options_);
@@ -149,8 +140,7 @@ class TextReport {
                  ? ", unknown " + FormatShare(ShareOf(process.unknown_ns, process.span_ns))
                  : "") +
             ", GPU wait " + BusyShare(process, process.gpu_wait_ns);
-    int64_t filled_ns = 0;
-    for (const ReportOperation& row : process.operations) filled_ns += row.sm_filled_ns;
+    const int64_t filled_ns = SmFilledNs(process);
     if (filled_ns > 0 && process.gpu_busy_ns > 0) {
       line += ", SM fill " + std::string(process.sm_fill_is_upper_bound ? "at most " : "about ") +
               FormatShare(ShareOf(filled_ns, process.gpu_busy_ns)) + " of that";

@@ -18,9 +18,8 @@ struct TextOptions {
   bool unicode = true;  // bars and symbols beyond ASCII
   bool raw = false;     // ns as integers instead of rounded times
   bool kernels = false;
-  bool full = false;        // every section at length, instead of what fits one screen
-  bool names_more = true;   // a last line on the options that show more
-  std::string run = "RUN";  // how a command names the run
+  bool full = false;       // every section at length, instead of what fits one screen
+  bool names_more = true;  // a last line on the options that show more
   // Dimensions of the tables: operation, phase, process, device, layer, thread, iteration, gap,
   // transition. Empty: operation and layer.
   std::vector<std::string> by;

@@ -12,6 +12,7 @@
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
 #include "analysis/diagnosis/diagnose.h"
+#include "analysis/output/text/bars.h"
 #include "analysis/output/text/path_text.h"
 #include "analysis/report/main_process.h"
 
@@ -20,14 +21,10 @@ namespace {
 
 constexpr double kLeast = 0.01;  // less is left out
 constexpr int kWidestBar = 16;
-constexpr int kWideEnough = 76;  // for bars beside the table
 constexpr int kPercent = 100;
 
 std::string BarOf(double share, const TextOptions& options) {
-  const auto columns = static_cast<int>(std::lround(share * kWidestBar));
-  std::string bar;
-  for (int i = 0; i < columns; ++i) bar += options.unicode ? "█" : "#";
-  return bar;
+  return Repeat(options.unicode ? "█" : "#", std::lround(share * kWidestBar));
 }
 
 // Of a GPU whose work is not all known, what it takes is not all taken out.
@@ -39,17 +36,17 @@ std::string Share(const Report& report, const ReportSaving& saving) {
 
 }  // namespace
 
-std::string SavingName(const ReportSaving& saving, const TextOptions& options) {
+std::string SavingName(const std::string& part, const std::string& of, const TextOptions& options) {
   const auto name = [&](int width) {
-    return ShortName(ShownName(Demangled(saving.name)), width, options.unicode);
+    return ShortName(ShownName(Demangled(of)), width, options.unicode);
   };
   constexpr int kWide = 22;
-  if (saving.part == "gpu") return "all GPU work";
-  if (saving.part == "kernel") return "kernel " + name(kWide);
-  if (saving.part == "operation_gpu") return "GPU work of " + name(kWide);
-  if (saving.part == "operation_cpu") return "CPU code of " + name(kWide);
-  if (saving.part == "layer" && saving.name == "python") return "all Python code";
-  if (saving.part == "layer" && saving.name == "simulator") return "the simulator";
+  if (part == "gpu") return "all GPU work";
+  if (part == "kernel") return "kernel " + name(kWide);
+  if (part == "operation_gpu") return "GPU work of " + name(kWide);
+  if (part == "operation_cpu") return "CPU code of " + name(kWide);
+  if (part == "layer" && of == "python") return "all Python code";
+  if (part == "layer" && of == "simulator") return "the simulator";
   return name(kWide);
 }
 
@@ -64,12 +61,12 @@ std::string SavingsSection(const Report& report, const TextOptions& options, siz
   if (!report.run.critical_path) return {};
   const std::string owner = OnlyLaunches(report) ? OwnerText(report, options) : "";
   TextTable table({"If this were twice as fast", "run" + owner + " takes", "saves (95 %)"});
-  const bool bars = options.width >= kWideEnough;
+  const bool bars = options.width >= kWidthForBars;
   size_t rows = 0;
   for (const ReportSaving& saving : report.run.savings) {
     if (rows == most || saving.saves < kLeast) break;
-    table.AddRow({SavingName(saving, options), FormatTime(saving.wall_ns, options.raw),
-                  Share(report, saving)},
+    table.AddRow({SavingName(saving.part, saving.name, options),
+                  FormatTime(saving.wall_ns, options.raw), Share(report, saving)},
                  bars ? BarOf(saving.saves, options) : "");
     ++rows;
   }

@@ -12,8 +12,8 @@
 
 namespace gpubound {
 
-// "kernel gemm", "CPU code of update".
-std::string SavingName(const ReportSaving& saving, const TextOptions& options);
+// "kernel gemm", "CPU code of update": a ReportSaving's part and name.
+std::string SavingName(const std::string& part, const std::string& of, const TextOptions& options);
 
 // "44 % (41 to 46)"; the interval is rounded outwards, so that it says no more than is known.
 std::string SavesText(const ReportSaving& saving);

@@ -18,14 +18,6 @@
 namespace gpubound {
 namespace {
 
-// "kernel gemm", "CPU code of update".
-std::string CurveName(const SpeedCurve& curve, const TextOptions& options) {
-  ReportSaving saving;
-  saving.part = curve.part;
-  saving.name = curve.name;
-  return SavingName(saving, options);
-}
-
 // "saves 12 % (10 to 14)"; of what takes longer "takes longer by 12 % (10 to 14)".
 std::string SavedText(const SpanRatio& ratio) {
   ReportSaving saving;
@@ -44,16 +36,13 @@ std::string SavedText(const SpanRatio& ratio) {
 std::string HalvesText(const WhatIfReport& report, const TextOptions& options, int width) {
   std::string text;
   for (const OperationHalf& half : report.halves) {
-    ReportSaving saving;
-    saving.part = half.part;
-    saving.name = half.name;
     const double saves = 1 - (report.span_ns > 0 ? static_cast<double>(half.span_ns) /
                                                        static_cast<double>(report.span_ns)
                                                  : 1);
-    text +=
-        Wrap(SavingName(saving, options) + " alone: " + FormatTime(half.span_ns) + ", " +
-                 (saves >= 0 ? "saves " : "takes longer by ") + FormatShare(std::abs(saves)) + ".",
-             width, 2);
+    text += Wrap(SavingName(half.part, half.name, options) + " alone: " + FormatTime(half.span_ns) +
+                     ", " + (saves >= 0 ? "saves " : "takes longer by ") +
+                     FormatShare(std::abs(saves)) + ".",
+                 width, 2);
   }
   return text;
 }
@@ -124,7 +113,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   }
   TextTable curves({"Time of", "x 2", "as it is", "x 0.5", "x 0.25", "x 0"});
   for (const SpeedCurve& curve : report.curves) {
-    std::vector<std::string> cells{CurveName(curve, options)};
+    std::vector<std::string> cells{SavingName(curve.part, curve.name, options)};
     for (const SpeedPoint& point : curve.points) cells.push_back(FormatTime(point.wall_ns));
     curves.AddRow(std::move(cells));
   }

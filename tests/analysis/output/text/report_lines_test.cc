@@ -204,7 +204,7 @@ TEST_F(ReportLinesTest, WhatTheRunCouldNotCheckIsOneClause) {
   EXPECT_THAT(Text(), HasSubstr(unchecked + ").\n"))
       << "nothing can be compared without iterations";
   process().iterations.emplace();
-  const std::string how = "gpubound run --steps A:B would, with as many behind them";
+  const std::string how = "gpubound run --steps A:B would, with as many after them";
   EXPECT_THAT(Text(), HasSubstr(unchecked + "; " + how + ").\n"));
   corrected->in_run.later.why_none = "it is switched off";
   EXPECT_THAT(Text(), Not(HasSubstr(how)));
