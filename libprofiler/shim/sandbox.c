@@ -41,6 +41,7 @@ static const short kCalls[] = {
 #if defined(SYS_newfstatat)
     SYS_newfstatat,
 #endif
+    SYS_clock_gettime,
     SYS_clone3,
     SYS_close,
     SYS_fallocate,
