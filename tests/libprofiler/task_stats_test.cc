@@ -48,6 +48,32 @@ std::set<int> SchedstatFiles() {
   return files;
 }
 
+// Begun once it is made, and blocked until it is to end.
+class WaitingThread {
+ public:
+  WaitingThread() { began_.wait(); }
+  ~WaitingThread() { End(); }
+  WaitingThread(const WaitingThread&) = delete;
+  WaitingThread& operator=(const WaitingThread&) = delete;
+
+  uint32_t tid() const { return tid_; }
+  void End() {
+    if (!thread_.joinable()) return;
+    done_.count_down();
+    thread_.join();
+  }
+
+ private:
+  uint32_t tid_ = 0;
+  std::latch began_{1};
+  std::latch done_{1};
+  std::thread thread_{[this] {
+    tid_ = OwnTid();
+    began_.count_down();
+    done_.wait();
+  }};
+};
+
 class TaskStatsTest : public testing::Test {
  protected:
   ProcTaskStats stats_;
@@ -73,60 +99,31 @@ TEST_F(TaskStatsTest, AThreadThatHasJustBegunFindsOutThatReadinessIsKnown) {
 }
 
 TEST_F(TaskStatsTest, OfAThreadThatWasOnNoCpuSinceNothingIsReadAgain) {
-  std::latch done(1);
-  std::latch began(1);
-  uint32_t tid = 0;
-  std::thread other([&] {
-    tid = OwnTid();
-    began.count_down();
-    done.wait();
-  });
-  began.wait();
-  auto before = stats_.Read(tid, nullptr);
+  const WaitingThread other;
+  auto before = stats_.Read(other.tid(), nullptr);
   for (auto now = before; now; before = now) {  // until it waits
-    now = stats_.Read(tid, nullptr);
+    now = stats_.Read(other.tid(), nullptr);
     if (now->on_cpu_ns == before->on_cpu_ns) break;
   }
   before->ready_ns = 12345;
-  EXPECT_EQ(stats_.Read(tid, &*before)->ready_ns, 12345u);
-  done.count_down();
-  other.join();
+  EXPECT_EQ(stats_.Read(other.tid(), &*before)->ready_ns, 12345u);
 }
 
 TEST_F(TaskStatsTest, ThreadsAreListedAgainWhereTheirNumberChanges) {
   std::vector<uint32_t> tids;
   ASSERT_TRUE(stats_.List(true, &tids));
   EXPECT_FALSE(stats_.List(false, &tids));
-  std::latch done(1);
-  std::latch began(1);
-  uint32_t tid = 0;
-  std::thread other([&] {
-    tid = OwnTid();
-    began.count_down();
-    done.wait();
-  });
-  began.wait();
+  const WaitingThread other;
   EXPECT_TRUE(stats_.List(false, &tids));
-  EXPECT_NE(std::find(tids.begin(), tids.end(), tid), tids.end());
-  done.count_down();
-  other.join();
+  EXPECT_NE(std::find(tids.begin(), tids.end(), other.tid()), tids.end());
 }
 
 TEST_F(TaskStatsTest, AThreadThatHasEndedIsNotRead) {
-  uint32_t tid = 0;
-  std::latch read(1);
-  std::latch began(1);
-  std::thread other([&] {
-    tid = OwnTid();
-    began.count_down();
-    read.wait();
-  });
-  began.wait();
-  EXPECT_TRUE(stats_.Read(tid, nullptr));
-  read.count_down();
-  other.join();
-  while (syscall(SYS_tgkill, getpid(), tid, 0) == 0) continue;  // joined before it is gone
-  EXPECT_FALSE(stats_.Read(tid, nullptr));
+  WaitingThread other;
+  EXPECT_TRUE(stats_.Read(other.tid(), nullptr));
+  other.End();
+  while (syscall(SYS_tgkill, getpid(), other.tid(), 0) == 0) continue;  // joined before it is gone
+  EXPECT_FALSE(stats_.Read(other.tid(), nullptr));
 }
 
 TEST_F(TaskStatsTest, FilesStayOpenOutOfTheProgramsWayUntilTheThreadIsForgotten) {
