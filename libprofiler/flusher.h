@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The background thread: wakes when pages are full or five times a second, runs the drain, and ends
-// the trace when it is told to. In between it looks where the program's threads are
+// the trace when it is asked to. In between it looks where the program's threads are
 // (cpu_sampler.h). The only thread of the recording that makes system calls on a schedule; it
 // blocks every signal, so that the program's handlers never run on it.
 #ifndef GPUBOUND_LIBPROFILER_FLUSHER_H_

@@ -9,7 +9,7 @@
 //
 // Iterations are stamped with ticks, and those are converted to that clock with an error that may be
 // larger than an iteration's first call is long. So a process whose own iteration began or ended the
-// window keeps the ticks of it: in its trace the window begins and ends right behind that iteration.
+// window keeps the ticks of it: in its trace the window begins and ends right after that iteration.
 //
 // Any thread; no lock, and no system call once it is made.
 #ifndef GPUBOUND_LIBPROFILER_STEP_WINDOW_H_

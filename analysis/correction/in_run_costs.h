@@ -25,6 +25,7 @@ struct InRunCosts {
 // How far a cost may be off in a program other than the one it was measured in: one standard
 // deviation, as a share of the cost. A judgement, not a measurement: docs/overhead_model.md.
 inline constexpr double kTransferError = 0.25;
+
 // Replays |run| where there are iterations after the recording (later_costs.h). |operations| as in
 // BreakdownOptions. Errors are those of ReplayRun.
 Result<InRunCosts> CheckCosts(const Run& run, const CostModel& calibrated,

@@ -12,10 +12,9 @@
 //
 // Calls of one name in a row are one operation. It ends with the last call of the framework that
 // belongs to it: of a policy that is up to where its results are stored away (distribution, sample,
-// log-prob), and what hands the action over (.cpu(), .numpy()) is part of it too. Its input
-// (as_tensor(), a minibatch that is picked) is part of it. What
-// the program does with a result that was handed to it, such as logging a loss, is no part of
-// `forward`.
+// log-prob). What hands the action over (.cpu(), .numpy()) is part of it too, and so is its input
+// (as_tensor(), a minibatch that is picked). What the program does with a result that was handed to
+// it, such as logging a loss, is no part of `forward`.
 //
 // Within an operation that is called `inference` already, by the program or a framework's hook, calls
 // have no names of their own.

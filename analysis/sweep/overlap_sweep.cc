@@ -149,7 +149,7 @@ class Sweep {
                     [](const Doing& doing) { return doing; });
   }
 
-  // Of the reporting thread, whose time is that of the process, and of lanes.
+  // Of the reporting thread, whose time is that of the process, and of those with rows of their own.
   void SplitCpuTimes(int64_t begin_ns, int64_t end_ns) {
     for (const ThreadCpuTime& taken : timeline_.cpu_times()) {
       const bool reports = taken.thread == in_.scan->reporting;

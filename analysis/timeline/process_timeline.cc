@@ -229,8 +229,8 @@ Doing Waiting(const Doing& own) {
   return own.With(Layer::kWait, says_more ? own.cause() : IdleCause::kWaiting);
 }
 
-// |own|, where the stretches of |blocked| are waits. What
-// holds at the window's end goes on until the next one.
+// |own|, where the stretches of |blocked| are waits. What holds at the window's end goes on until
+// the next one.
 void AddWaits(std::span<const ThreadChange> own, std::span<const Interval> blocked,
               int64_t window_end_ns, PlainList<ThreadChange>* all) {
   ThreadChange* next = all->Room(own.size() + 2 * blocked.size());

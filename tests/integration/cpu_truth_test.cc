@@ -82,7 +82,7 @@ TEST_F(CpuTruthTest, AThreadThatWaitsInNativeCodeDoesNotWork) {
   const Json join = RowOf(process_, "join");
   ASSERT_TRUE(join.is_object());
   const auto wall_ns = join["wall_ns"].get<double>();
-  // But for what comes before the first look and behind the last one.
+  // But for what comes before the first look and after the last one.
   EXPECT_GT(join["idle_ns"].get<double>(), 0.9 * wall_ns) << join;
   EXPECT_GT(join["cpu"]["blocked_ns"].get<double>(), 0.9 * wall_ns) << join;
 }

@@ -148,7 +148,7 @@ class OracleTest : public testing::Test {
     }
     return table;
   }
-  // What is told of each of |rows|, of which none gets more than its time.
+  // What the report has of each of |rows|, of which none gets more than its time.
   static CpuTable CappedCpu(const std::map<std::string, NaiveCpu>& cpu,
                             const std::vector<ReportOperation>& rows) {
     CpuTable table;
