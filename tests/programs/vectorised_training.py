@@ -7,7 +7,8 @@ import time
 import gpubound
 from worker_kernels import launch
 
-WORKERS, ITERATIONS, STEP_S = 8, 30, 0.004
+# A step takes several times as long as all work of the device, however many cores there are.
+WORKERS, ITERATIONS, STEP_S = 8, 20, 0.04
 
 
 def step_environment(connection):

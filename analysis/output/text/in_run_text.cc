@@ -24,7 +24,7 @@ std::string Longer(int64_t ns, int64_t usual_ns) {
 
 std::string LaterText(const LaterCheck& later, const CheckWords& words) {
   std::string text =
-      "An iteration took " + FormatTime(later.later_ns, words.raw) + " behind the recording, ";
+      "An iteration took " + FormatTime(later.later_ns, words.raw) + " after the recording, ";
   if (later.later_ns > 0) {
     const double error =
         static_cast<double>(later.residual_error_ns) / static_cast<double>(later.later_ns);

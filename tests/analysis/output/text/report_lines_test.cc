@@ -216,14 +216,14 @@ TEST_F(ReportLinesTest, WhatTheRunCouldNotCheckIsOneClause) {
                              .residual_error_ns = 25'510,
                              .of = kCudaCalls};
   EXPECT_THAT(Text(),
-              HasSubstr(". An iteration took 2.50 ms behind the recording, 20 % longer in it and "
+              HasSubstr(". An iteration took 2.50 ms after the recording, 20 % longer in it and "
                         "4.0 % longer (+/- 2.0 %) without what calibration says (50 of each). Not "
                         "checked in this run: "));
   options_.raw = true;
-  EXPECT_THAT(Text(), HasSubstr(". An iteration took 2500000 behind the recording, 20 % longer"));
+  EXPECT_THAT(Text(), HasSubstr(". An iteration took 2500000 after the recording, 20 % longer"));
   options_.raw = false;
   corrected->in_run.later.recorded_ns = 2'400'000;
-  EXPECT_THAT(Text(), HasSubstr("behind the recording, 4.0 % shorter in it and"));
+  EXPECT_THAT(Text(), HasSubstr("after the recording, 4.0 % shorter in it and"));
   corrected->in_run.later.used = true;
   corrected->in_run.later.factor = 1.2;
   corrected->in_run.later.standard_error = 0.05;
