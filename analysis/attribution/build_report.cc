@@ -112,11 +112,10 @@ void AddBegins(const Run& run, const ClockAlignment& clocks, const Interval& spa
 }
 
 void AddParents(const Run& run, Report* report) {
+  const ParentTable parents(run);
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const ProcessTrace& process = run.processes[p];
-    for (const ProcessTrace& other : run.processes) {
-      if (IsParent(other, process)) report->processes[p].parent = process.parent_pid;
-    }
+    if (parents.HasParentOf(process)) report->processes[p].parent = process.parent_pid;
   }
 }
 

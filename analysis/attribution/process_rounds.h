@@ -38,6 +38,7 @@ class ProcessRounds {
       : run_(run),
         outcome_of_(std::move(outcome_of)),
         natures_(NaturesOf(run)),
+        peers_(run, natures_),
         outcomes_{std::vector<Outcome>(run.processes.size()), {run, natures_, explained}} {}
 
   Result<Outcomes<Outcome>> Go() {
@@ -71,7 +72,7 @@ class ProcessRounds {
   Status DoOne(size_t p) {
     const ProcessTrace& process = run_.processes[p];
     ProcessContext context;
-    context.peers = PeersOf(run_, natures_, p);
+    context.peers = peers_.Of(p);
     context.left = outcomes_.waits.LeftTo(p);
     context.simulates = natures_[p].simulates;
     if (run_.sums != nullptr) context.before = run_.sums->Of(process.identity);
@@ -107,6 +108,7 @@ class ProcessRounds {
   const Run& run_;
   OutcomeOf outcome_of_;
   const std::vector<ProcessNature> natures_;
+  const PeerTable peers_;
   Outcomes<Outcome> outcomes_;
 };
 

@@ -86,6 +86,8 @@ class UnknownTimes {
       const ProcessTrace& process = run.processes[p];
       most_.emplace_back(report.processes[p]);
       spans_.push_back(Shifted({process.span_begin_ns, process.span_end_ns}, clocks.offset_ns[p]));
+      const bool knows_all = unknown[p].times.empty() && unknown[p].outside.empty();
+      if (!knows_all || has_sums_) not_all_known_.push_back(p);
     }
   }
 
@@ -122,12 +124,10 @@ class UnknownTimes {
   int64_t LengthOn(const DeviceUsage* device, const Interval& window) const {
     std::vector<Interval> all;
     int64_t sum_ns = 0;
-    for (size_t p = 0; p < unknown_.size(); ++p) {
+    for (const size_t p : not_all_known_) {
       const bool may_use_it = device == nullptr || unknown_[p].sees_any ||
                               std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
       if (!may_use_it) continue;
-      const bool knows_all = unknown_[p].times.empty() && unknown_[p].outside.empty();
-      if (knows_all && !has_sums_) continue;
       // Of what is summed nothing but the length is known, and that it lies in the process's span.
       const int64_t most_ns =
           device == nullptr ? report_.processes[p].unknown_ns : most_[p].On(*device);
@@ -172,8 +172,9 @@ class UnknownTimes {
   const RunWindows& cut_;
   const Report& report_;
   const bool has_sums_;
-  std::vector<MostUnknown> most_;  // by process
-  std::vector<Interval> spans_;    // likewise, on the clock of the run
+  std::vector<MostUnknown> most_;      // by process
+  std::vector<Interval> spans_;        // likewise, on the clock of the run
+  std::vector<size_t> not_all_known_;  // processes with unknown time
 };
 
 }  // namespace

@@ -25,16 +25,17 @@ void CollectiveMatch::Add(const std::string& name, const CollectiveMember& membe
   for (Open& open : running) {
     constexpr size_t kAny = Communicators::kAny;
     if (open.group != member.group && open.group != kAny && member.group != kAny) continue;
-    const bool has_rank =
-        std::any_of(open.members.begin(), open.members.end(),
-                    [&](const CollectiveMember& other) { return other.rank == member.rank; });
-    if (has_rank) continue;
+    if (!open.ranks.Add(member.rank)) continue;
     open.members.push_back(member);
     if (open.group == kAny) open.group = member.group;
     open.first_end_ns = std::min(open.first_end_ns, member.time.end_ns);
     return;
   }
-  running.push_back({{member}, member.time.end_ns, member.group});
+  Open& begun = running.emplace_back();
+  begun.members.push_back(member);
+  begun.ranks.Add(member.rank);
+  begun.first_end_ns = member.time.end_ns;
+  begun.group = member.group;
 }
 
 std::vector<Collective> CollectiveMatch::Take() { return std::exchange(closed_, {}); }

@@ -22,6 +22,7 @@
 
 #include "analysis/base/interval.h"
 #include "analysis/processes/communicators.h"
+#include "analysis/processes/member_counts.h"
 
 namespace gpubound {
 
@@ -52,6 +53,7 @@ class CollectiveMatch {
  private:
   struct Open {
     Collective members;
+    BitSet ranks;                        // of the members
     int64_t first_end_ns = 0;            // nobody enters after somebody left
     size_t group = Communicators::kAny;  // of the members, as far as it is known
   };

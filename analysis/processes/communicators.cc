@@ -4,6 +4,8 @@
 #include "analysis/processes/communicators.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace gpubound {
 namespace {
@@ -12,73 +14,113 @@ namespace {
 // and a rank may lack some of its kernels, as long as the other does not lack others.
 constexpr double kTogether = 0.98;
 
-void AddOnce(size_t lane, std::vector<size_t>* lanes) {
-  if (std::find(lanes->begin(), lanes->end(), lane) == lanes->end()) lanes->push_back(lane);
-}
-
 }  // namespace
 
 void Communicators::Add(const std::string& name, size_t lane, size_t rank, const Interval& time) {
   OfName& of = names_[name];
-  std::erase_if(of.running, [&](const Running& kernel) {
-    const bool over = kernel.end_ns <= time.begin_ns;
-    if (over) Close(kernel, &of);
-    return over;
-  });
-  Running begun{lane, rank, time.end_ns, {}};
-  for (Running& other : of.running) {
-    if (other.rank == rank) continue;
-    AddOnce(lane, &other.met);
-    AddOnce(other.lane, &begun.met);
+  if (time.begin_ns >= of.first_end_ns) CloseEnded(time.begin_ns, &of);
+  Running begun{PlaceOf(lane, rank, &of), time.end_ns, true, {}};
+  if (!of.spare.empty()) {
+    begun.met = std::move(of.spare.back());
+    of.spare.pop_back();
   }
+  of.alive.Add(begun.place);
+  of.begun.push_back(begun.place);
+  of.first_end_ns = std::min(of.first_end_ns, time.end_ns);
   of.running.push_back(std::move(begun));
 }
 
-void Communicators::Close(const Running& kernel, OfName* of) {
-  ++of->kernels[kernel.lane];
-  for (const size_t lane : kernel.met) ++of->met[{kernel.lane, lane}];
+size_t Communicators::PlaceOf(size_t lane, size_t rank, OfName* of) {
+  const auto [place, is_new] = of->places.try_emplace(lane, of->lanes.size());
+  if (is_new) {
+    of->lanes.push_back(lane);
+    of->ranks.push_back(rank);
+    of->kernels.push_back(0);
+    of->met.emplace_back();
+  }
+  return place->second;
+}
+
+void Communicators::CloseEnded(int64_t now_ns, OfName* of) {
+  MeetNew(of);
+  of->first_end_ns = INT64_MAX;
+  of->alive.Clear();
+  std::erase_if(of->running, [&](Running& kernel) {
+    const bool over = kernel.end_ns <= now_ns;
+    if (over) {
+      Close(&kernel, of);
+    } else {
+      of->alive.Add(kernel.place);
+      of->first_end_ns = std::min(of->first_end_ns, kernel.end_ns);
+    }
+    return over;
+  });
+}
+
+// Since the last time nothing has ended: all that run have met.
+void Communicators::MeetNew(OfName* of) {
+  const bool few = of->begun.size() < of->alive.words().size();
+  for (Running& kernel : of->running) {
+    if (!kernel.is_new && few) {
+      for (const size_t place : of->begun) kernel.met.Add(place);
+    } else {
+      kernel.met.Add(of->alive);
+    }
+    kernel.is_new = false;
+  }
+  of->begun.clear();
+}
+
+void Communicators::Close(Running* kernel, OfName* of) {
+  ++of->kernels[kernel->place];
+  of->met[kernel->place].Count(kernel->met);
+  kernel->met.Clear();
+  of->spare.push_back(std::move(kernel->met));
 }
 
 void Communicators::Finish() {
   for (auto& [name, of] : names_) {
-    for (const Running& kernel : of.running) Close(kernel, &of);
-    of.running.clear();
+    CloseEnded(INT64_MAX, &of);
     FindGroups(&of);
   }
 }
 
 bool Communicators::AreTogether(const OfName& of, size_t a, size_t b) {
-  const auto share = [&of](size_t of_lane, size_t with) {
-    const auto met = of.met.find({of_lane, with});
-    const uint64_t kernels = of.kernels.at(of_lane);
-    if (met == of.met.end() || kernels < kFewest) return 0.0;
-    return static_cast<double>(met->second) / static_cast<double>(kernels);
+  if (of.ranks[a] == of.ranks[b]) return false;
+  const auto share = [&of](size_t of_place, size_t with) {
+    const uint64_t kernels = of.kernels[of_place];
+    if (kernels < kFewest) return 0.0;
+    return static_cast<double>(of.met[of_place].count(with)) / static_cast<double>(kernels);
   };
   return std::max(share(a, b), share(b, a)) >= kTogether;
 }
 
 // Lanes that are together with others, directly or through further ones, are a group.
 void Communicators::FindGroups(OfName* of) {
-  std::map<size_t, size_t> group;  // a lane that stands for it, itself at first
-  for (const auto& [lane, kernels] : of->kernels) group[lane] = lane;
-  for (const auto& [pair, count] : of->met) {
-    const size_t from = group[pair.first];
-    const size_t to = group[pair.second];
-    if (from == to || !AreTogether(*of, pair.first, pair.second)) continue;
-    for (auto& [lane, of_lane] : group) of_lane = of_lane == from ? to : of_lane;
+  const size_t count = of->lanes.size();
+  std::vector<size_t> stands_for(count);  // the place that stands for its group, itself at first
+  std::iota(stands_for.begin(), stands_for.end(), 0);
+  for (size_t a = 0; a < count; ++a) {
+    for (size_t b = a + 1; b < count; ++b) {
+      const size_t from = stands_for[b];
+      const size_t to = stands_for[a];
+      if (from == to || !AreTogether(*of, a, b)) continue;
+      std::replace(stands_for.begin(), stands_for.end(), from, to);
+    }
   }
-  std::map<size_t, size_t> lanes;
-  for (const auto& [lane, of_lane] : group) ++lanes[of_lane];
-  for (const auto& [lane, of_lane] : group) {
-    if (lanes[of_lane] > 1) of->groups[lane] = of_lane;
+  std::vector<size_t> members(count);
+  for (const size_t place : stands_for) ++members[place];
+  of->groups.assign(count, kAny);
+  for (size_t place = 0; place < count; ++place) {
+    if (members[stands_for[place]] > 1) of->groups[place] = of->lanes[stands_for[place]];
   }
 }
 
 size_t Communicators::Group(const std::string& name, size_t lane) const {
   const auto of = names_.find(name);
   if (of == names_.end()) return kAny;
-  const auto group = of->second.groups.find(lane);
-  return group == of->second.groups.end() ? kAny : group->second;
+  const auto place = of->second.places.find(lane);
+  return place == of->second.places.end() ? kAny : of->second.groups[place->second];
 }
 
 }  // namespace gpubound

@@ -10,19 +10,21 @@
 //   rank 2         |==c==|                |=c=|
 //
 // Groups that run in step all the time cannot be told apart, and need not be: who entered last is
-// then nearly the same for both. One object, one caller.
+// then nearly the same for both.
+//
+// Cost: kernels that begin before the next one ends meet each other at once, 64 lanes by a word;
+// then the square of the lanes once. One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_PROCESSES_COMMUNICATORS_H_
 #define GPUBOUND_ANALYSIS_PROCESSES_COMMUNICATORS_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "analysis/base/interval.h"
+#include "analysis/processes/member_counts.h"
 
 namespace gpubound {
 
@@ -43,18 +45,30 @@ class Communicators {
 
  private:
   struct Running {
-    size_t lane;
-    size_t rank;
+    size_t place;
     int64_t end_ns;
-    std::vector<size_t> met;  // lanes of other ranks, each once
+    bool is_new;  // it began since kernels ended last
+    BitSet met;   // places of lanes, its own among them; but for those that began since then
   };
+  // Lanes have places, in order of their first kernels.
   struct OfName {
+    std::unordered_map<size_t, size_t> places;  // by lane
+    std::vector<size_t> lanes;                  // by place, like what follows
+    std::vector<size_t> ranks;
+    std::vector<uint64_t> kernels;
+    std::vector<MemberCounts> met;  // in how many of its kernels each place was met
+    std::vector<size_t> groups;     // a lane that stands for the group; kAny: it has no others
+
     std::vector<Running> running;
-    std::map<size_t, uint64_t> kernels;                 // by lane
-    std::map<std::pair<size_t, size_t>, uint64_t> met;  // kernels of the first that met the second
-    std::map<size_t, size_t> groups;                    // by lane; of lanes that have others
+    int64_t first_end_ns = INT64_MAX;  // of them
+    BitSet alive;                      // their places
+    std::vector<size_t> begun;         // of them, those that are new
+    std::vector<BitSet> spare;         // memory of those that are over
   };
-  static void Close(const Running& kernel, OfName* of);
+  static size_t PlaceOf(size_t lane, size_t rank, OfName* of);
+  static void CloseEnded(int64_t now_ns, OfName* of);
+  static void MeetNew(OfName* of);
+  static void Close(Running* kernel, OfName* of);
   static bool AreTogether(const OfName& of, size_t a, size_t b);
   static void FindGroups(OfName* of);
 

@@ -11,9 +11,17 @@
 
 namespace gpubound {
 
-bool IsParent(const ProcessTrace& parent, const ProcessTrace& child) {
-  return child.parent_pid != 0 && &parent != &child &&
-         parent.identity.host == child.identity.host && parent.identity.pid == child.parent_pid;
+ParentTable::ParentTable(const Run& run) {
+  for (const ProcessTrace& process : run.processes) {
+    ++count_[{process.identity.host, process.identity.pid}];
+  }
+}
+
+bool ParentTable::HasParentOf(const ProcessTrace& child) const {
+  if (child.parent_pid == 0) return false;
+  const auto found = count_.find({child.identity.host, child.parent_pid});
+  const uint32_t itself = child.parent_pid == child.identity.pid ? 1 : 0;
+  return found != count_.end() && found->second > itself;
 }
 
 namespace {
@@ -104,12 +112,9 @@ const ProcessTrace* FindRoot(const Run& run) {
   }
   if (root != nullptr || run.info) return root;
   CommonTime time(run);
+  const ParentTable parents(run);
   for (const ProcessTrace& process : run.processes) {
-    if (HasNoSpan(process)) continue;
-    const bool has_parent =
-        std::any_of(run.processes.begin(), run.processes.end(),
-                    [&](const ProcessTrace& other) { return IsParent(other, process); });
-    if (has_parent) continue;
+    if (HasNoSpan(process) || parents.HasParentOf(process)) continue;
     // A foreign trace does not say which process started which: the first to begin is any of them.
     if (root != nullptr && process.device_kind == "imported") return nullptr;
     if (root == nullptr || time.BeginOf(process) < time.BeginOf(*root)) root = &process;

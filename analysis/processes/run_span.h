@@ -4,14 +4,26 @@
 #ifndef GPUBOUND_ANALYSIS_PROCESSES_RUN_SPAN_H_
 #define GPUBOUND_ANALYSIS_PROCESSES_RUN_SPAN_H_
 
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
 #include "analysis/base/interval.h"
 #include "analysis/trace/run.h"
 
 namespace gpubound {
 
-// Whether |parent| started |child|, both of one run. Pid 0 says that no parent is known; an
-// imported process may have that pid.
-bool IsParent(const ProcessTrace& parent, const ProcessTrace& child);
+// Who of a run was started by another process of it.
+class ParentTable {
+ public:
+  explicit ParentTable(const Run& run);
+  // Pid 0 says that no parent is known; an imported process may have that pid.
+  bool HasParentOf(const ProcessTrace& child) const;
+
+ private:
+  std::map<std::pair<std::string, int64_t>, uint32_t> count_;  // exec: one pid, several processes
+};
 
 // The process that the launcher started, or else the earliest whose parent is not part of the run.
 // Null where there is none, and where several processes were imported.

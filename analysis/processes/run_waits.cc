@@ -61,27 +61,33 @@ std::vector<ProcessNature> NaturesOf(const Run& run) {
   return natures;
 }
 
-std::vector<Peer> PeersOf(const Run& run, const std::vector<ProcessNature>& natures,
-                          size_t process) {
-  const ProcessTrace& own = run.processes[process];
-  std::map<int64_t, bool> simulates;  // exec in place: one pid, several processes
+PeerTable::PeerTable(const Run& run, const std::vector<ProcessNature>& natures) : run_(run) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    const ProcessTrace& other = run.processes[p];
-    if (!SameHost(own, other) || other.identity.pid == own.identity.pid) continue;
-    simulates[other.identity.pid] |= natures[p].simulates;
+    const ProcessIdentity& identity = run.processes[p].identity;
+    simulates_[{identity.host, identity.pid}] |= natures[p].simulates;
+  }
+}
+
+std::vector<Peer> PeerTable::Of(size_t process) const {
+  const ProcessTrace& own = run_.processes[process];
+  std::map<std::vector<int64_t>, bool> groups;  // by pids: whether one of them simulates
+  for (const Label& label : own.labels) {
+    std::vector<int64_t> known;
+    bool any_simulates = false;
+    for (const int64_t pid : AwaitedPids(label)) {
+      const auto peer = simulates_.find({own.identity.host, pid});
+      if (pid == own.identity.pid || peer == simulates_.end()) continue;
+      groups[{pid}] = peer->second;
+      any_simulates |= peer->second;
+      known.push_back(pid);
+    }
+    if (known.size() > 1) groups[std::move(known)] = any_simulates;
   }
   std::vector<Peer> peers;
-  for (const auto& [pid, does] : simulates) peers.push_back({{pid}, does});
-  std::set<std::vector<int64_t>> groups;
-  for (const Label& label : own.labels) {
-    std::vector<int64_t> pids = AwaitedPids(label);
-    std::erase_if(pids, [&simulates](int64_t pid) { return !simulates.contains(pid); });
-    if (pids.size() > 1) groups.insert(std::move(pids));
-  }
-  for (const std::vector<int64_t>& group : groups) {
-    const bool any = std::any_of(group.begin(), group.end(),
-                                 [&simulates](int64_t pid) { return simulates.at(pid); });
-    peers.push_back({group, any});
+  for (const bool alone : {true, false}) {
+    for (const auto& [pids, simulates] : groups) {
+      if ((pids.size() == 1) == alone) peers.push_back({pids, simulates});
+    }
   }
   return peers;
 }

@@ -7,6 +7,10 @@
 #define GPUBOUND_ANALYSIS_PROCESSES_RUN_WAITS_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/trace/label_roles.h"
@@ -23,10 +27,19 @@ struct ProcessNature {
 // By process; only of those that another one waits for.
 std::vector<ProcessNature> NaturesOf(const Run& run);
 
-// The other processes on the host of run.processes[process], each for itself, then those groups of
-// them that it waits for together.
-std::vector<Peer> PeersOf(const Run& run, const std::vector<ProcessNature>& natures,
-                          size_t process);
+// Whom each process waits for. |run| outlives it; any thread.
+class PeerTable {
+ public:
+  PeerTable(const Run& run, const std::vector<ProcessNature>& natures);
+
+  // The other processes of its host that run.processes[process] waits for, each for itself, then
+  // those groups of them that it waits for together.
+  std::vector<Peer> Of(size_t process) const;
+
+ private:
+  const Run& run_;
+  std::map<std::pair<std::string, int64_t>, bool> simulates_;  // exec: one pid, several processes
+};
 
 // Processes that may wait for each other in a circle, as a worker does that waits for orders;
 // mostly one alone. Ascending indices.

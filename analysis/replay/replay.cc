@@ -90,7 +90,11 @@ std::map<std::string, int64_t> HostOffsets(const Run& run) {
 class RunReplay {
  public:
   RunReplay(const Run& run, const ReplayOptions& options)
-      : run_(run), options_(options), natures_(NaturesOf(run)), peers_(run) {
+      : run_(run),
+        options_(options),
+        natures_(NaturesOf(run)),
+        peer_table_(run, natures_),
+        peers_(run) {
     int64_t origin_ns = kOpenEnded;
     for (const ProcessTrace& process : run.processes) {
       origin_ns = std::min(origin_ns, process.span_begin_ns);
@@ -138,7 +142,7 @@ class RunReplay {
   void AddRoles(size_t p) {
     const ProcessTrace& process = run_.processes[p];
     Entry& entry = replays_.emplace_back();
-    entry.peers = PeersOf(run_, natures_, p);
+    entry.peers = peer_table_.Of(p);
     entry.source = SourceOf(process);
     entry.opens_operations = OpensOperations(process, *entry.source);
     SetRoles(p, {});
@@ -336,6 +340,7 @@ class RunReplay {
   const Run& run_;
   const ReplayOptions& options_;
   const std::vector<ProcessNature> natures_;
+  const PeerTable peer_table_;
   std::deque<Entry> replays_;
   std::set<std::string> operations_;  // of all processes
   bool some_inherit_ = false;         // a process may: no wait needs to be told otherwise

@@ -27,24 +27,28 @@ class CommunicatorsTest : public testing::Test {
       Kernel(lane, turn * kTurnNs + begin_ns, turn * kTurnNs + end_ns);
     }
   }
-  void Learn() {
+  void Learn() { LearnAs(10); }
+  // Every lane is of a rank of its own.
+  void LearnOfRanks() { LearnAs(kAny); }
+  void LearnAs(size_t ranks) {
     std::stable_sort(kernels_.begin(), kernels_.end(), [](const Added& a, const Added& b) {
       return a.time.begin_ns < b.time.begin_ns;
     });
     for (const Added& kernel : kernels_) {
-      communicators_.Add(kernel.name, kernel.lane, kernel.lane % 10, kernel.time);
+      communicators_.Add(kernel.name, kernel.lane, kernel.lane % ranks, kernel.time);
     }
     communicators_.Finish();
   }
   size_t Group(size_t lane) const { return communicators_.Group("AllReduce", lane); }
 
- private:
   struct Added {
     size_t lane;
     Interval time;
     std::string name;
   };
   std::vector<Added> kernels_;
+
+ private:
   Communicators communicators_;
 };
 
@@ -150,6 +154,35 @@ TEST_F(CommunicatorsTest, GroupsThatMeetInEveryIterationAreToldApart) {
   EXPECT_EQ(Group(0), Group(1));
   EXPECT_EQ(Group(2), Group(3));
   EXPECT_NE(Group(0), Group(2));
+}
+
+// 300 ranks in groups of ten, of which the ranks of each begin at random and end as one; beside them
+// groups run kernels of the same name whenever they like.
+TEST_F(CommunicatorsTest, GroupsOfManyRanksAreToldApart) {
+  constexpr size_t kRanks = 300;
+  constexpr size_t kOfGroup = 10;
+  std::mt19937 random(1);
+  std::uniform_int_distribution<int64_t> computes_ns(1'000, 9'000);
+  for (size_t first = 0; first < kRanks; first += kOfGroup) {
+    int64_t now_ns = 0;
+    for (int turn = 0; turn < 100; ++turn) {
+      int64_t last_ns = 0;
+      int64_t entered_ns[kOfGroup];
+      for (int64_t& entered : entered_ns) {
+        entered = now_ns + computes_ns(random);
+        last_ns = std::max(last_ns, entered);
+      }
+      now_ns = last_ns + 500;
+      for (size_t i = 0; i < kOfGroup; ++i) {
+        kernels_.push_back({first + i, {entered_ns[i], now_ns}, "AllReduce"});
+      }
+    }
+  }
+  LearnOfRanks();
+  for (size_t rank = 0; rank < kRanks; ++rank) {
+    EXPECT_EQ(Group(rank), Group(rank / kOfGroup * kOfGroup)) << rank;
+    EXPECT_NE(Group(rank), Group((rank + kOfGroup) % kRanks)) << rank;
+  }
 }
 
 }  // namespace
