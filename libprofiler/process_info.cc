@@ -5,16 +5,20 @@
 
 #include <dlfcn.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
 #include "libprofiler/proc_file.h"
 #include "libprofiler/shim/shim_info.h"
+#include "proto/rank_variables.h"
 
 namespace gpubound {
 namespace {
@@ -107,6 +111,35 @@ std::string HostName() {
   char name[256] = {};
   if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "localhost";
   return name;
+}
+
+std::string BootId() {
+  std::string id = ReadProcFile("/proc/sys/kernel/random/boot_id", 64);
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
+}
+
+int64_t PidNamespace() {
+  struct stat info;
+  return stat("/proc/self/ns/pid", &info) == 0 ? static_cast<int64_t>(info.st_ino) : 0;
+}
+
+std::optional<RankOfJob> OwnRank() {
+  const auto number_in = [](const char* name) -> std::optional<int64_t> {
+    const char* const text = std::getenv(name);
+    if (text == nullptr) return std::nullopt;
+    int64_t number = 0;
+    const char* const end = text + std::strlen(text);
+    const auto [stop, error] = std::from_chars(text, end, number);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    return number;
+  };
+  for (const RankVariables& names : kRankVariables) {
+    const std::optional<int64_t> rank = number_in(names.rank);
+    const std::optional<int64_t> size = number_in(names.size);
+    if (rank && size && *rank >= 0 && *rank < *size) return RankOfJob{names.rank, *rank, *size};
+  }
+  return std::nullopt;
 }
 
 std::string CommandLine() {

@@ -6,6 +6,7 @@
 #define GPUBOUND_LIBPROFILER_PROCESS_INFO_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gpubound {
@@ -47,6 +48,19 @@ std::string CurrentThreadName();
 std::string ThreadName(uint32_t tid);
 
 std::string HostName();
+
+// What tells this boot of this kernel from all others, and the inode of the namespace of our pids;
+// empty and 0 where /proc does not say.
+std::string BootId();
+int64_t PidNamespace();
+
+// Which rank of how many the launcher calls this process, by its environment.
+struct RankOfJob {
+  const char* variable;  // that said so
+  int64_t rank;
+  int64_t world_size;
+};
+std::optional<RankOfJob> OwnRank();
 
 // The arguments of this process, each followed by NUL; empty when /proc cannot be read.
 std::string CommandLine();

@@ -84,6 +84,13 @@ void TraceWriter::GiveUp(const char* reason) noexcept {
 void TraceWriter::PutHeaderRows() {
   const std::string command = CommandLine();
   sink_.PutMeta("host", HostName());
+  if (const std::string boot_id = BootId(); !boot_id.empty()) sink_.PutMeta("boot_id", boot_id);
+  if (const int64_t pids = PidNamespace(); pids != 0) sink_.PutMeta("pid_namespace", pids);
+  if (const std::optional<RankOfJob> own = OwnRank()) {
+    sink_.PutMeta("rank", own->rank);
+    sink_.PutMeta("world_size", own->world_size);
+    sink_.PutMeta("rank_variable", own->variable);
+  }
   sink_.PutMeta("pid", static_cast<int64_t>(start_.pid));
   sink_.PutMeta("start_realtime_ns", start_.realtime_ns);
   sink_.PutMeta("start_monotonic_ns", start_.monotonic_ns);

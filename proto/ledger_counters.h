@@ -96,6 +96,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(import_names_missing, kError, "Calls, ranges and kernels of an imported trace whose names it refers to and does not hold; they are called (unnamed), and what depends on the name, such as layers and classes, may be wrong.") \
   X(processes_unrecorded, kDataLoss, "Processes that had something to record and could not, as a note says why; what they did is in no figure.") \
   X(preload_replaced, kDataLoss, "Processes that LD_PRELOAD did not bring libgpubound.so into, since a script or program on the way set it anew: CUDA or NVTX alone loaded the recorder, and scopes, hooks of Python and the closing at _exit are missing there. Let LD_PRELOAD keep what it had: export LD_PRELOAD=theirs.so:$LD_PRELOAD.") \
+  X(ranks_missing, kDataLoss, "Ranks of a job of which nothing is here, though its launcher told how many there are (WORLD_SIZE and the like), as a note names them: for whom the others waited may be one of them.") \
   X(adopted_scopes, kInfo, "Entries of threads without scopes of their own (autograd's, an XLA pool's) into deeper layers, CUDA calls among them, that count under the operation of the reporting thread, which was inside native code or a wait: that they worked for it is assumed, not recorded.")
 // clang-format on
 

@@ -36,7 +36,9 @@ enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 // program), command (arguments, joined by NUL), segment, sealed (0/1), chunks (how many, once it is
 // sealed), version, ticks (tsc|monotonic), device_kind (real|simulated|imported|none), main_tid,
 // python (0/1), end_monotonic_ns and end_how (exit|_exit|fork-child-exit|import...) once the
-// process has closed. What costs depend on: cpu_model, python_version (3.11, 3.14t or none), and of
+// process has closed. boot_id (of the kernel, which tells machines of one name apart) and
+// pid_namespace (inode), where /proc tells; rank, world_size and rank_variable, where the launcher
+// told (proto/rank_variables.h). What costs depend on: cpu_model, python_version (3.11, 3.14t or none), and of
 // a process that uses CUDA driver_version (580.65.06) and cupti_version (as cuptiGetVersion says,
 // and behind a comma what is not recorded), cuda_runtime (path of its libcudart, empty where there
 // is none); nvml_unavailable: why NVML could not be used, absent where it could;

@@ -4,7 +4,9 @@
 #include "analysis/attribution/build_report.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -153,13 +155,21 @@ Result<Outcomes<ProcessAnalysis>> AnalyzeProcesses(const Run& run, const Breakdo
 std::string NoteOn(const BoundedHost& bounded) {
   const std::string found = FormatCount(bounded.collectives) + " collectives show";
   const std::string error = FormatTime(std::max<int64_t>(bounded.error_ns, 1));
+  std::string note = "host " + bounded.host + ": its clock is ";
   if (bounded.ahead_ns == 0) {
-    return "host " + bounded.host + ": its clock is that of the root host to within " + error +
-           ", as " + found + ".";
+    note += "that of the root host to within " + error + ", as " + found;
+  } else {
+    note += FormatTime(std::abs(bounded.ahead_ns)) + (bounded.ahead_ns > 0 ? " ahead" : " behind") +
+            ", as " + found + "; its times were set right by them, to " + error;
   }
-  return "host " + bounded.host + ": its clock is " + FormatTime(std::abs(bounded.ahead_ns)) +
-         (bounded.ahead_ns > 0 ? " ahead" : " behind") + ", as " + found +
-         "; its times were set right by them, to " + error + ".";
+  if (bounded.drift_ppm) {
+    std::array<char, 32> drift;
+    std::snprintf(drift.data(), drift.size(), "%.1f", std::abs(*bounded.drift_ppm));
+    note += std::string("; it runs ") + drift.data() + " millionths too " +
+            (*bounded.drift_ppm < 0 ? "slowly" : "fast") + ", and collectives are aligned to " +
+            FormatTime(std::max<int64_t>(bounded.track_error_ns, 1)) + " part by part";
+  }
+  return note + ".";
 }
 
 std::vector<std::string> NotesOf(const Run& run, const ClockAlignment& clocks) {

@@ -73,7 +73,8 @@ class ClockErrors {
 
   static int64_t Of(const std::string& host, const ClockAlignment& clocks) {
     for (const BoundedHost& bounded : clocks.bounded_hosts) {
-      if (bounded.host == host) return std::min(bounded.error_ns, kNotKnown);
+      if (bounded.host != host) continue;
+      return std::min(bounded.drift_ppm ? bounded.track_error_ns : bounded.error_ns, kNotKnown);
     }
     const bool unbounded = std::find(clocks.unbounded_hosts.begin(), clocks.unbounded_hosts.end(),
                                      host) != clocks.unbounded_hosts.end();
@@ -102,6 +103,8 @@ class Ranks {
       Rank rank;
       rank.process = process;
       rank.device = device;
+      if (trace.job) rank.report.rank = trace.job->rank;
+      rank.report.lacks_ranks = run_.ledger[static_cast<size_t>(LedgerCounter::ranks_missing)] != 0;
       rank.report.host = trace.identity.host;
       rank.report.pid = trace.identity.pid;
       rank.report.uuid = trace.DeviceOf(device).uuid;
@@ -156,8 +159,7 @@ class Ranks {
       MarkDoubts(&ranks_[rank]);
       std::vector<Interval>& late = late_[rank];
       for (Interval& interval : late) {
-        interval.begin_ns -= clocks_.offset_ns[key.first];
-        interval.end_ns -= clocks_.offset_ns[key.first];
+        interval = {OwnTime(key.first, interval.begin_ns), OwnTime(key.first, interval.end_ns)};
       }
       report.while_late = WhatItDid(run_.processes[key.first], std::move(late),
                                     waits.HeritageOf(key.first), options);
@@ -167,10 +169,17 @@ class Ranks {
   }
 
  private:
+  // |time_ns| of the reference host on the clock of a process's own.
+  int64_t OwnTime(size_t process, int64_t time_ns) const {
+    const int64_t about_ns = time_ns - clocks_.offset_ns[process];
+    const OffsetTrack* const track = clocks_.TrackOf(run_.processes[process]);
+    return track == nullptr ? about_ns : time_ns - track->At(about_ns);
+  }
+
   static void MarkDoubts(Rank* rank) {
     ReportRank& report = rank->report;
     const int64_t wait_ns = report.peer_wait_ns;
-    report.peer_wait_is_lower_bound = Matters(rank->clock_doubt_ns, wait_ns);
+    report.peer_wait_is_lower_bound = report.lacks_ranks || Matters(rank->clock_doubt_ns, wait_ns);
     report.peer_wait_is_upper_bound = Matters(rank->clock_doubt_ns + rank->merge_doubt_ns, wait_ns);
     report.late_is_doubtful =
         report.waited_for_ns > 0 && rank->late_doubt_ns >= report.waited_for_ns / 2;
@@ -195,7 +204,9 @@ void ForEachCollectiveKernel(const Run& run, const ClockAlignment& clocks, OnKer
   std::vector<std::unique_ptr<CollectiveCursor>> cursors;
   std::vector<std::pair<int64_t, size_t>> queue;  // min-heap of (next begin, process)
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    cursors.push_back(std::make_unique<CollectiveCursor>(run.processes[p], clocks.offset_ns[p]));
+    const ProcessTrace& process = run.processes[p];
+    cursors.push_back(
+        std::make_unique<CollectiveCursor>(process, clocks.offset_ns[p], clocks.TrackOf(process)));
     if (cursors[p]->Peek() != nullptr) queue.emplace_back(cursors[p]->begin_ns(), p);
   }
   std::make_heap(queue.begin(), queue.end(), std::greater<>());

@@ -76,7 +76,7 @@ std::string WhyGrowing(const ProcessTrace& process, bool run_over) {
   const std::string pid = "pid " + std::to_string(process.identity.pid);
   if (process.span_end == SpanEnd::kGoesOn) return pid + " still runs";
   if (process.span_end != SpanEnd::kLastEvent) return {};
-  const Presence presence = PresenceOf(process.identity);
+  const Presence presence = PresenceByTrace(process);
   LastSeen seen{run_over, std::nullopt};
   if (!process.clock_samples.empty() && process.clock_samples.back().realtime_ns != 0) {
     seen.age_ns = RealtimeNow() - process.clock_samples.back().realtime_ns;

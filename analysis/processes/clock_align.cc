@@ -9,8 +9,6 @@
 #include <map>
 #include <optional>
 
-#include "analysis/processes/clock_bounds.h"
-
 namespace gpubound {
 namespace {
 
@@ -32,6 +30,21 @@ std::optional<int64_t> RealtimeOffset(const Run& run, const std::string& host) {
   return run.info->start_realtime_ns - run.info->start_monotonic_ns;
 }
 
+// Of the machine that is called |host|; empty where nothing says.
+std::string BootIdOf(const Run& run, const std::string& host) {
+  if (run.info && run.info->host == host && !run.info->boot_id.empty()) return run.info->boot_id;
+  for (const ProcessTrace& process : run.processes) {
+    if (process.identity.host == host && !process.boot_id.empty()) return process.boot_id;
+  }
+  return {};
+}
+
+// Containers with names of their own on one machine share its clock.
+bool AreOneMachine(const Run& run, const std::string& a, const std::string& b) {
+  const std::string boot_id = BootIdOf(run, a);
+  return !boot_id.empty() && boot_id == BootIdOf(run, b);
+}
+
 // Times of kernels are brought to the host's clock to within that.
 constexpr int64_t kSlackNs = 5'000'000;
 // What contradicting collectives still prove.
@@ -42,6 +55,24 @@ int64_t OffsetIn(const std::map<std::string, int64_t>& offsets, const std::strin
   return found == offsets.end() ? 0 : found->second;
 }
 
+// Where the track says more than the bounds: the middle of what the offset is in the run, and how far
+// it is from there.
+int64_t SetByTrack(const OffsetTrack& track, BoundedHost* host) {
+  const auto [low, high] =
+      std::minmax_element(track.knots.begin(), track.knots.end(),
+                          [](const auto& a, const auto& b) { return a.offset_ns < b.offset_ns; });
+  const int64_t half_ns = (high->offset_ns - low->offset_ns) / 2;
+  host->error_ns = half_ns + track.error_ns;
+  return low->offset_ns + half_ns;
+}
+
+double DriftOf(const OffsetTrack& track) {
+  const OffsetTrack::Knot& first = track.knots.front();
+  const OffsetTrack::Knot& last = track.knots.back();
+  return -1e6 * static_cast<double>(last.offset_ns - first.offset_ns) /
+         static_cast<double>(last.time_ns - first.time_ns);
+}
+
 // The offset of a host of which collectives know |bounds|, by its CLOCK_REALTIME |wall_ns| where
 // that is known.
 int64_t SetRight(const OffsetBounds& bounds, std::optional<int64_t> wall_ns, BoundedHost* host) {
@@ -49,13 +80,21 @@ int64_t SetRight(const OffsetBounds& bounds, std::optional<int64_t> wall_ns, Bou
   const int64_t slack_ns = agree ? kSlackNs : kSurelyNs;
   const auto [low_ns, high_ns] = std::minmax(bounds.low_ns, bounds.high_ns);
   host->collectives = bounds.collectives;
-  if (wall_ns && *wall_ns >= low_ns - slack_ns && *wall_ns <= high_ns + slack_ns) {
+  if (bounds.track) {
+    host->drift_ppm = DriftOf(*bounds.track);
+    host->track_error_ns = bounds.track->error_ns;
+  }
+  const bool wall_is_right =
+      wall_ns && *wall_ns >= low_ns - slack_ns && *wall_ns <= high_ns + slack_ns;
+  if (wall_is_right && (agree || !bounds.track)) {
     host->error_ns = std::max(std::abs(*wall_ns - low_ns), std::abs(*wall_ns - high_ns));
     return *wall_ns;
   }
+  int64_t offset_ns = bounds.middle_ns();
   host->error_ns = (high_ns - low_ns) / 2;
-  host->ahead_ns = wall_ns ? *wall_ns - bounds.middle_ns() : 0;
-  return bounds.middle_ns();
+  if (bounds.track) offset_ns = SetByTrack(*bounds.track, host);
+  if (wall_ns && !wall_is_right) host->ahead_ns = *wall_ns - offset_ns;
+  return offset_ns;
 }
 
 // What starting and ending processes on other machines takes.
@@ -75,12 +114,14 @@ ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
   const std::optional<int64_t> reference = RealtimeOffset(run, reference_host);
   std::map<std::string, int64_t> offsets = {{reference_host, 0}};
   std::map<std::string, OffsetBounds> bounds;
+  bool has_bounds = false;
   for (const ProcessTrace& process : run.processes) {
     const std::string& host = process.identity.host;
     const auto [known, is_new] = offsets.try_emplace(host, 0);
-    if (is_new) {
+    if (is_new && !AreOneMachine(run, host, reference_host)) {
       // Of a run of which sums are kept, what the sums hold was aligned without.
-      if (offsets.size() == 2 && run.sums == nullptr) bounds = BoundClocks(run, reference_host);
+      if (!has_bounds && run.sums == nullptr) bounds = BoundClocks(run, reference_host);
+      has_bounds = true;
       const std::optional<int64_t> own = RealtimeOffset(run, host);
       std::optional<int64_t> wall_ns;
       if (own && reference) wall_ns = *own - *reference;
@@ -88,6 +129,7 @@ ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
         BoundedHost& bounded = alignment.bounded_hosts.emplace_back();
         bounded.host = host;
         known->second = SetRight(told->second, wall_ns, &bounded);
+        if (told->second.track) alignment.tracks.emplace(host, *told->second.track);
       } else {
         known->second = wall_ns.value_or(0);
         alignment.unbounded_hosts.push_back(host);
@@ -99,7 +141,7 @@ ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
 }
 
 int64_t RealtimeShift(const Run& run, const std::string& host, const std::string& reference_host) {
-  if (host == reference_host) return 0;
+  if (host == reference_host || AreOneMachine(run, host, reference_host)) return 0;
   if (run.recorded_offsets_ns) {
     return OffsetIn(*run.recorded_offsets_ns, host) -
            OffsetIn(*run.recorded_offsets_ns, reference_host);

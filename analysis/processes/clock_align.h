@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings the timelines of several hosts together. Processes of one host share CLOCK_MONOTONIC and
+// Brings the timelines of several hosts together. Processes of one machine share CLOCK_MONOTONIC and
 // need nothing. Pure but for reading the sources.
 #ifndef GPUBOUND_ANALYSIS_PROCESSES_CLOCK_ALIGN_H_
 #define GPUBOUND_ANALYSIS_PROCESSES_CLOCK_ALIGN_H_
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/base/interval.h"
+#include "analysis/processes/clock_bounds.h"
 #include "analysis/trace/run.h"
 
 namespace gpubound {
@@ -18,6 +21,10 @@ namespace gpubound {
 struct BoundedHost {
   std::string host;
   int64_t error_ns = 0;  // of the alignment, at most
+  // Of long runs: how much faster than that of the reference host its clock runs, in millionths,
+  // and how well the track places what lasts some microseconds.
+  std::optional<double> drift_ppm;
+  int64_t track_error_ns = 0;
   int64_t ahead_ns = 0;  // by so much its CLOCK_REALTIME was off, and was set right; else 0
   uint64_t collectives = 0;
 };
@@ -29,6 +36,13 @@ struct ClockAlignment {
   // error is that of the hosts' time service and is not known.
   std::vector<std::string> unbounded_hosts;
   std::vector<BoundedHost> bounded_hosts;
+  std::map<std::string, OffsetTrack> tracks;  // by host, where collectives tell
+
+  // Null where the offset is all that is known.
+  const OffsetTrack* TrackOf(const ProcessTrace& process) const {
+    const auto found = tracks.find(process.identity.host);
+    return found == tracks.end() ? nullptr : &found->second;
+  }
 };
 
 // Aligns every process to |reference_host|: by the hosts' CLOCK_REALTIME, unless their collectives

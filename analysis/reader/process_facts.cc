@@ -67,6 +67,13 @@ std::vector<CallEntries> CallEntriesFrom(const std::string& text) {
 
 void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) {
   if (meta.empty()) return;
+  process->boot_id = TextOf(meta, "boot_id");
+  process->pid_namespace = IntOf(meta, "pid_namespace").value_or(0);
+  const std::optional<int64_t> rank = IntOf(meta, "rank");
+  const std::optional<int64_t> size = IntOf(meta, "world_size");
+  if (rank && size && *rank >= 0 && *rank < *size) {
+    process->job = {TextOf(meta, "rank_variable"), *rank, *size};
+  }
   process->parent_pid = IntOf(meta, "parent_pid").value_or(0);
   process->name = TextOf(meta, "name");
   process->command = SplitAtNul(TextOf(meta, "command"));

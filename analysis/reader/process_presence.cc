@@ -4,6 +4,7 @@
 #include "analysis/reader/process_presence.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,15 +51,8 @@ std::optional<KernelState> StateOf(int64_t pid) {
   return process;
 }
 
-}  // namespace
-
-int64_t RealtimeNow() { return ReadClock(CLOCK_REALTIME); }
-
-Presence PresenceOf(const ProcessIdentity& identity) {
-  char host[256] = {};
-  if (gethostname(host, sizeof(host) - 1) != 0 || identity.host != host) {
-    return Presence::kElsewhere;
-  }
+// Of a process of this machine, whose pids are ours.
+Presence PresenceHere(const ProcessIdentity& identity) {
   const bool there = kill(static_cast<pid_t>(identity.pid), 0) == 0 || errno == EPERM;
   if (!there) return Presence::kGone;
   const std::optional<KernelState> process = StateOf(identity.pid);
@@ -66,6 +60,35 @@ Presence PresenceOf(const ProcessIdentity& identity) {
   const bool dead = (process->state == 'Z' || process->state == 'X') && process->threads <= 1;
   const bool another = process->start_realtime_ns > identity.start_realtime_ns + kClockSlackNs;
   return dead || another ? Presence::kGone : Presence::kThere;
+}
+
+}  // namespace
+
+int64_t RealtimeNow() { return ReadClock(CLOCK_REALTIME); }
+
+std::string OwnBootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  file >> id;
+  return id;
+}
+
+Presence PresenceOf(const ProcessIdentity& identity) {
+  char host[256] = {};
+  if (gethostname(host, sizeof(host) - 1) != 0 || identity.host != host) {
+    return Presence::kElsewhere;
+  }
+  return PresenceHere(identity);
+}
+
+Presence PresenceByTrace(const ProcessTrace& process) {
+  const std::string boot_id = OwnBootId();
+  if (process.boot_id.empty() || boot_id.empty()) return PresenceOf(process.identity);
+  struct stat pids;
+  const bool other_pids = process.pid_namespace != 0 && stat("/proc/self/ns/pid", &pids) == 0 &&
+                          static_cast<int64_t>(pids.st_ino) != process.pid_namespace;
+  return process.boot_id != boot_id || other_pids ? Presence::kElsewhere
+                                                  : PresenceHere(process.identity);
 }
 
 bool HasEnded(Presence presence, const LastSeen& seen) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "analysis/trace/run.h"
 
@@ -14,11 +15,16 @@ namespace gpubound {
 enum class Presence : uint8_t {
   kThere,
   kGone,       // or not visible from here, in a container that shares the host's name
-  kElsewhere,  // on another host
+  kElsewhere,  // on another machine, or in a container whose pids are others than here
 };
 
 // A process that has got the pid since, or one that is dead and not waited for, is not it.
 Presence PresenceOf(const ProcessIdentity& identity);
+// Likewise, by what its trace says of its machine and its pids, where it does.
+Presence PresenceByTrace(const ProcessTrace& process);
+
+// What tells this boot of this machine's kernel from all others; empty where /proc does not say.
+std::string OwnBootId();
 
 // What else tells whether a process that did not close its trace has ended. A recorder writes every
 // second, so that one that has just written is there, whatever can be seen of it from here.

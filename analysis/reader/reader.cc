@@ -18,6 +18,7 @@
 #include "analysis/base/in_parallel.h"
 #include "analysis/naming/name_operations.h"
 #include "analysis/reader/later_iterations.h"
+#include "analysis/reader/machines.h"
 #include "analysis/reader/missing_processes.h"
 #include "analysis/reader/process_files.h"
 #include "analysis/reader/process_loader.h"
@@ -212,7 +213,7 @@ ProcessTrace ReadOne(const Reading& reading, const std::string& folder,
     ProcessTrace process =
         reading.read_process(identity, &files->segments, files->live, before, problems);
     if (IsClosed(process.span_end)) return process;
-    const Presence presence = PresenceOf(identity);
+    const Presence presence = PresenceByTrace(process);
     *runs = presence == Presence::kThere;
     if (count == kMostReadings) return process;
     std::optional<ProcessFiles> again =
@@ -290,12 +291,13 @@ Result<Run> ReadRun(const std::string& path, const Reading& reading) {
         "or an LD_PRELOAD of its own.");
   }
 
-  const std::set<ProcessIdentity> running = ReadProcesses(reading, &processes, &run);
+  std::set<ProcessIdentity> running = ReadProcesses(reading, &processes, &run);
   for (ProcessTrace& process : run.processes) {
     // A mapping is all that can be read of it.
     if (!Contains(run.lost, process.identity)) continue;
     process.unknown.push_back({process.span_begin_ns, kOpenEnded, "its database cannot be read"});
   }
+  if (run.sums == nullptr) SeparateMachines(&running, &run);
   PlaceUnknownBegins(&run);
   CloseSpans(&run);
   MarkRunning(running, &run);
@@ -310,6 +312,7 @@ Result<Run> ReadRun(const std::string& path, const Reading& reading) {
   for (const auto& [identity, of_process] : processes) present.insert(identity);
   NoteMissingProcesses(present, files.overwritten, &run);
   NoteUnlistedProcesses(&run);
+  NoteMissingRanks(&run);
   std::sort(run.lost.begin(), run.lost.end());
   run.lost.erase(std::unique(run.lost.begin(), run.lost.end()), run.lost.end());
   return run;

@@ -412,7 +412,8 @@ Json DeviceJson(const ReportDevice& device) {
 }
 
 Json RankJson(const ReportRank& rank) {
-  return Json{{"host", rank.host},
+  return Json{{"rank", OrNull(rank.rank)},
+              {"host", rank.host},
               {"pid", rank.pid},
               {"uuid", rank.uuid},
               {"ordinal", rank.ordinal},
@@ -426,7 +427,8 @@ Json RankJson(const ReportRank& rank) {
               {"while_late", ArrayOf(rank.while_late, ActivityJson)},
               {"peer_wait_is_upper_bound", rank.peer_wait_is_upper_bound},
               {"peer_wait_is_lower_bound", rank.peer_wait_is_lower_bound},
-              {"late_is_doubtful", rank.late_is_doubtful}};
+              {"late_is_doubtful", rank.late_is_doubtful},
+              {"lacks_ranks", rank.lacks_ranks}};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #define GPUBOUND_ANALYSIS_REPORT_REPORT_RANK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ReportActivity {
 // A process on one of its devices, as a member of collectives. Concurrent kernels count each:
 // comm_sum_ns = peer_wait_ns + moving_ns + unmatched_ns.
 struct ReportRank {
+  std::optional<int64_t> rank;  // as the launcher calls it, where it did
   std::string host;
   int64_t pid = 0;
   std::string uuid;
@@ -36,6 +38,7 @@ struct ReportRank {
   bool peer_wait_is_upper_bound = false;
   bool peer_wait_is_lower_bound = false;
   bool late_is_doubtful = false;           // clocks may be off by half of waited_for_ns or more
+  bool lacks_ranks = false;                // of its job: the last to enter may be one of them
   std::vector<ReportActivity> while_late;  // its reporting thread meanwhile, longest first
 };
 

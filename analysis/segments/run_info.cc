@@ -77,6 +77,7 @@ Result<RunInfo> ReadRunInfo(const std::string& path) {
   info.recorded = TextsAt(object, "recorded");
   info.cwd = TextAt(object, "cwd");
   info.host = TextAt(object, "host");
+  info.boot_id = TextAt(object, "boot_id");
   info.version = TextAt(object, "version");
   info.root_pid = IntAt(object, "root_pid").value_or(0);
   info.start_monotonic_ns = TimeAt(object, "start_monotonic_ns", &info).value_or(0);

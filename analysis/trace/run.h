@@ -45,6 +45,7 @@ struct RunInfo {
   std::vector<std::string> command;
   std::string cwd;
   std::string host;
+  std::string boot_id;  // of its machine; empty where it is not told
   std::string version;
   int64_t root_pid = 0;
   int64_t start_monotonic_ns = 0;
@@ -56,7 +57,15 @@ struct RunInfo {
   uint64_t times_impossible = 0;      // taken as absent
 };
 
-// A process is (host, pid, start): exec in place makes a second one with the same pid.
+// Which rank of how many a launcher called a process, and by which variable.
+struct JobRank {
+  std::string variable;
+  int64_t rank = 0;
+  int64_t world_size = 0;
+};
+
+// A process is (host, pid, start): exec in place makes a second one with the same pid. Of machines
+// that share a host name all but one are given another (reader/machines.h).
 struct ProcessIdentity {
   std::string host;
   int64_t pid = 0;
@@ -224,6 +233,9 @@ class EventSource;
 // empty and means none.
 struct ProcessTrace {
   ProcessIdentity identity;
+  std::string boot_id;         // of the machine's kernel; empty where the trace does not say
+  int64_t pid_namespace = 0;   // inode; 0 likewise
+  std::optional<JobRank> job;  // absent where no launcher told
   int64_t parent_pid = 0;
   std::string name;
   std::vector<std::string> command;

@@ -94,6 +94,37 @@ TEST_F(ClockAlignTest, NorDidThoseWhoseCollectivesDriftApart) {
   EXPECT_THAT(Align().unbounded_hosts, ElementsAre("far"));
 }
 
+// By 50 millionths, as bad oscillators do: 10 ms in 200 s, while ranks leave within 1 us.
+TEST_F(ClockAlignTest, ClocksThatDriftAreFollowedThroughTheRun) {
+  AddRank("near", kWallNs, 200, 10'000, 60'000);
+  AddRank("far", kWallNs, 200, 50'000, 61'000, 50'000);
+  const ClockAlignment clocks = Align();
+  ASSERT_THAT(clocks.bounded_hosts, SizeIs(1));
+  const BoundedHost& far = clocks.bounded_hosts[0];
+  ASSERT_TRUE(far.drift_ppm);
+  EXPECT_NEAR(*far.drift_ppm, 50, 0.1);
+  EXPECT_LT(far.track_error_ns, 1'000);
+  ASSERT_THAT(clocks.tracks, SizeIs(1));
+  const OffsetTrack& track = clocks.tracks.at("far");
+  for (const int64_t second : {0, 50, 199}) {
+    const int64_t far_ns = second * (kEveryNs + 50'000);
+    EXPECT_NEAR(static_cast<double>(track.At(far_ns)), -50'000.0 * static_cast<double>(second),
+                2'000)
+        << second;
+  }
+  EXPECT_LT(far.error_ns, 10'000'000);
+  EXPECT_NEAR(static_cast<double>(clocks.offset_ns[1]), -5'000'000, 200'000);
+}
+
+TEST_F(ClockAlignTest, AClockThatIsOffAndDriftsIsSetRightPartByPart) {
+  AddRank("near", kWallNs, 5000, 10'000, 60'000);
+  AddRank("far", kWallNs + kMinuteNs, 5000, 50'000, 61'000, 1'000);
+  const ClockAlignment clocks = Align();
+  ASSERT_THAT(clocks.bounded_hosts, SizeIs(1));
+  EXPECT_NEAR(static_cast<double>(clocks.bounded_hosts[0].ahead_ns), kMinuteNs, 5'000'000);
+  EXPECT_NEAR(static_cast<double>(clocks.tracks.at("far").At(4000 * kEveryNs)), -4'000'000, 2'000);
+}
+
 // Ranks of two groups here and there: the wrong pairs miss each other by a little.
 TEST_F(ClockAlignTest, GroupsThatAreMistakenForEachOtherProveOnlyWhatIsFarOff) {
   AddRank("near", kWallNs, 20, 10'000, 60'000);

@@ -16,6 +16,7 @@
 
 #include "analysis/base/text_table.h"
 #include "analysis/output/text/report_text.h"
+#include "analysis/reader/process_presence.h"
 #include "libprofiler/env_vars.h"
 #include "tools/calibrate/run_calibration.h"
 #include "tools/commands/commands.h"
@@ -57,6 +58,7 @@ RunRecord BeginRecord(const Arguments& command) {
   std::error_code ignored;
   record.cwd = std::filesystem::current_path(ignored).string();
   record.host = HostName();
+  record.boot_id = OwnBootId();
   record.start_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
   record.start_realtime_ns = ReadClockNs(CLOCK_REALTIME);
   return record;

@@ -103,6 +103,7 @@ std::string RenderRunRecord(const RunRecord& record) {
       {"command", record.command},
       {"cwd", record.cwd},
       {"host", record.host},
+      {"boot_id", record.boot_id},
       {"root_pid", record.root_pid},
       {"start_monotonic_ns", record.start_monotonic_ns},
       {"start_realtime_ns", record.start_realtime_ns},

@@ -23,6 +23,7 @@ struct RunRecord {
   std::vector<std::string> command;
   std::string cwd;
   std::string host;
+  std::string boot_id;  // empty: not known
   pid_t root_pid = 0;
   int64_t start_monotonic_ns = 0;
   int64_t start_realtime_ns = 0;

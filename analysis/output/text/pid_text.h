@@ -26,9 +26,13 @@ class PidText {
 
   // "4711", or "4711 on node1".
   std::string Of(int64_t pid, const std::string& host) const {
-    const std::string text = std::to_string(pid);
-    if (!several_hosts_) return text;
-    return text + " on " + ShortName(EscapeName(host), kLongestHost, unicode_);
+    return std::to_string(pid) + On(host);
+  }
+
+  // Nothing, or " on node1".
+  std::string On(const std::string& host) const {
+    if (!several_hosts_) return {};
+    return " on " + ShortName(EscapeName(host), kLongestHost, unicode_);
   }
 
   // "4711 on GPU 0", or "4711 on node1, GPU 0".

@@ -4,6 +4,7 @@
 #include "analysis/output/text/report_communication.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
@@ -12,8 +13,47 @@
 namespace gpubound {
 namespace {
 
-std::string NameOf(const ReportRank& rank, const PidText& pids) {
+constexpr size_t kMostRows = 16;
+
+// As the launcher calls it, where no other row is called the same.
+std::string NameOf(const Report& report, const ReportRank& rank, const PidText& pids) {
+  const auto is_alike = [&rank](const ReportRank& other) {
+    return rank.rank && other.rank == rank.rank;
+  };
+  if (std::count_if(report.ranks.begin(), report.ranks.end(), is_alike) == 1) {
+    return "rank " + std::to_string(*rank.rank) + pids.On(rank.host);
+  }
   return "pid " + pids.With(rank.pid, rank.host, "device " + std::to_string(rank.ordinal));
+}
+
+// The ranks of a table: all, or those that the others waited for most where they are many.
+std::vector<const ReportRank*> ShownRanks(const Report& report) {
+  std::vector<const ReportRank*> ranks;
+  for (const ReportRank& rank : report.ranks) ranks.push_back(&rank);
+  if (ranks.size() <= kMostRows) return ranks;
+  std::stable_sort(ranks.begin(), ranks.end(), [](const ReportRank* a, const ReportRank* b) {
+    return a->waited_for_ns > b->waited_for_ns;
+  });
+  ranks.resize(kMostRows);
+  return ranks;
+}
+
+// Of ranks that the table leaves out.
+std::string OthersSentence(const Report& report, const TextOptions& options) {
+  if (report.ranks.size() <= kMostRows) return {};
+  std::vector<double> shares;
+  for (const ReportRank& rank : report.ranks) {
+    shares.push_back(ShareOf(rank.peer_wait_ns, rank.comm_sum_ns));
+  }
+  std::sort(shares.begin(), shares.end());
+  return Wrap("These are the " + std::to_string(kMostRows) + " of " +
+                  FormatCount(report.ranks.size()) +
+                  " ranks that the others waited for most. Of its time in collectives a rank "
+                  "waited " +
+                  FormatShare(shares.front()) + " to " + FormatShare(shares.back()) + ", median " +
+                  FormatShare(shares[shares.size() / 2]) + ".",
+              options.width, 2) +
+         "\n";
 }
 
 // About the rank that the others waited for most.
@@ -24,12 +64,14 @@ std::string LateSentence(const Report& report, const TextOptions& options) {
   if (late->waited_for_ns == 0) return {};
   int64_t waits_ns = 0;
   for (const ReportRank& rank : report.ranks) waits_ns += rank.peer_wait_ns;
-  const char* const hedge = late->late_is_doubtful ? "If the clocks of the hosts agree, " : "";
+  const char* const hedge = late->late_is_doubtful ? "If the clocks of the hosts agree, "
+                            : late->lacks_ranks    ? "Of the ranks that are here, "
+                                                   : "";
   const PidText pids(report.processes, options.unicode);
-  std::string text = hedge + NameOf(*late, pids) + " entered " + std::to_string(late->late) +
-                     " of its " + std::to_string(late->collectives) + " collectives last, and " +
-                     FormatShare(ShareOf(late->waited_for_ns, waits_ns)) +
-                     " of all waiting was for it";
+  std::string text =
+      hedge + NameOf(report, *late, pids) + " entered " + std::to_string(late->late) + " of its " +
+      std::to_string(late->collectives) + " collectives last, and " +
+      FormatShare(ShareOf(late->waited_for_ns, waits_ns)) + " of all waiting was for it";
   if (!late->while_late.empty()) {
     const ReportActivity& first = late->while_late.front();
     int64_t late_ns = 0;
@@ -47,16 +89,18 @@ std::string CommunicationSection(const Report& report, const TextOptions& option
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   TextTable table({"Collectives of", "count", "time", "peer wait", "share", "moving", "unmatched"});
   const PidText pids(report.processes, options.unicode);
-  for (const ReportRank& rank : report.ranks) {
+  for (const ReportRank* const shown : ShownRanks(report)) {
+    const ReportRank& rank = *shown;
     const auto wait = [&rank](const std::string& figure) {
       return Bounded(rank.peer_wait_is_upper_bound, rank.peer_wait_is_lower_bound, figure);
     };
-    table.AddRow({NameOf(rank, pids), FormatCount(rank.collectives), time(rank.comm_sum_ns),
+    table.AddRow({NameOf(report, rank, pids), FormatCount(rank.collectives), time(rank.comm_sum_ns),
                   wait(time(rank.peer_wait_ns)),
                   wait(FormatShare(ShareOf(rank.peer_wait_ns, rank.comm_sum_ns))),
                   time(rank.moving_ns), time(rank.unmatched_ns)});
   }
-  return "\n" + table.Render(options.width, 0, options.unicode) + LateSentence(report, options);
+  return "\n" + table.Render(options.width, 0, options.unicode) + OthersSentence(report, options) +
+         LateSentence(report, options);
 }
 
 }  // namespace gpubound

@@ -71,6 +71,19 @@ TEST_F(RunSpanTest, WithoutALauncherTheFirstByTheTimeOfDayIsTheRoot) {
   EXPECT_EQ(FindRoot(run_), &run_.processes[0]);
 }
 
+// Pods of one node have names of their own. The clock of one is set while they run.
+TEST_F(RunSpanTest, ContainersOfOneMachineShareItsClock) {
+  AddProcess("near", 10, 1100, 4800).boot_id = "one kernel";
+  ProcessTrace& other = AddProcess("beside it", 20, 1200, 4900);
+  other.boot_id = "one kernel";
+  other.clock_samples.front().realtime_ns -= 3600;
+  const ClockAlignment clocks = AlignClocks(run_, "near");
+  EXPECT_EQ(clocks.offset_ns, (std::vector<int64_t>{0, 0}));
+  EXPECT_TRUE(clocks.unbounded_hosts.empty());
+  EXPECT_EQ(FindRoot(run_), &run_.processes[0])
+      << "by its clock, which was set, the other began before";
+}
+
 TEST_F(RunSpanTest, ALauncherWithoutProcessesOnItsHostTellsItsClocks) {
   Launch(1000).end_monotonic_ns = 5000;
   AddProcess("far", 20, 1200, 4900);

@@ -2,6 +2,7 @@
 #include "analysis/reader/process_presence.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,39 @@ TEST(ProcessPresence, ADeadOneThatNobodyHasWaitedForIsGone) {
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
   EXPECT_EQ(PresenceOf({host, child, now_ns}), Presence::kGone);
   waitpid(child, nullptr, 0);
+}
+
+class PresenceByTraceTest : public testing::Test {
+ protected:
+  PresenceByTraceTest() {
+    process_.identity = {"a container", getpid(), RealtimeNow()};
+    process_.boot_id = OwnBootId();
+    struct stat pids;
+    if (stat("/proc/self/ns/pid", &pids) == 0) {
+      process_.pid_namespace = static_cast<int64_t>(pids.st_ino);
+    }
+  }
+  ProcessTrace process_;
+};
+
+TEST_F(PresenceByTraceTest, AMachineIsKnownByItsKernelWhateverItIsCalled) {
+  ASSERT_FALSE(process_.boot_id.empty());
+  EXPECT_EQ(PresenceByTrace(process_), Presence::kThere);
+  process_.identity.pid = INT32_MAX;
+  EXPECT_EQ(PresenceByTrace(process_), Presence::kGone);
+}
+
+TEST_F(PresenceByTraceTest, APidOfAnotherNamespaceSaysNothingHere) {
+  ++process_.pid_namespace;
+  EXPECT_EQ(PresenceByTrace(process_), Presence::kElsewhere);
+}
+
+TEST_F(PresenceByTraceTest, AnotherMachineOfTheSameNameIsElsewhere) {
+  process_.identity.host = ThisHost();
+  process_.boot_id = "another";
+  EXPECT_EQ(PresenceByTrace(process_), Presence::kElsewhere);
+  process_.boot_id.clear();
+  EXPECT_EQ(PresenceByTrace(process_), Presence::kThere) << "all that is known is its name";
 }
 
 }  // namespace

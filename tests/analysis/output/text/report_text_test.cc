@@ -115,6 +115,26 @@ TEST_F(ReportTextTest, TheRankThatTheOthersWaitForIsNamedWithWhatItDid) {
               HasSubstr("\nIf the clocks of the hosts agree, pid 200 on device 0 entered 3"));
 }
 
+TEST_F(ReportTextTest, OfManyRanksThoseThatOthersWaitedForAreShownByTheirNumbers) {
+  for (int64_t number = 0; number < 1024; ++number) {
+    ReportRank& rank = report_.ranks.emplace_back();
+    rank.rank = number;
+    rank.host = "node" + std::to_string(number / 8);
+    rank.pid = 1000 + number % 8;
+    rank.collectives = 80;
+    rank.comm_sum_ns = 10'000'000;
+    rank.peer_wait_ns = 5'000'000;
+    rank.waited_for_ns = number == 700 ? 9'000'000 : number % 7 * 1000;
+  }
+  const std::string text = Text();
+  EXPECT_THAT(text, ContainsRegex("\nrank 700 +80 "));
+  EXPECT_THAT(text, HasSubstr("These are the 16 of 1024 ranks that the others waited for most."));
+  EXPECT_THAT(text, HasSubstr("\nrank 700 entered 0 of its 80"));
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 80);
+  report_.ranks[700].lacks_ranks = true;
+  EXPECT_THAT(Text(), HasSubstr("\nOf the ranks that are here, rank 700"));
+}
+
 TEST_F(ReportTextTest, SaysWhatNvidiaSmiWouldShowAgainstTheTruth) {
   EXPECT_THAT(Text(), HasSubstr("\nGPU busy 41 %, idle 59 %; nvidia-smi would show up to 97 %.\n"));
   EXPECT_THAT(Text(), HasSubstr("\nGPU: compute 38 %, copy 4.0 %.\n"));
