@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Records in the order in which they come, as many as there are: blocks of them lie in memory until
-// a budget that several logs share is used up, and in a file without a name from then on. Written
-// once, read as often as wanted.
+// a budget that several logs share is used up, or that of all logs of the program, and in a file
+// without a name from then on. Written once, read as often as wanted.
 //
 // One object, one thread; once it is finished, each reader needs a buffer of its own and no more,
 // whatever its thread.
@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/log_memory.h"
 #include "analysis/base/spill_file.h"
 #include "analysis/base/status.h"
 
@@ -28,12 +29,16 @@ namespace gpubound {
 // since then is void.
 class LogSpace {
  public:
-  explicit LogSpace(std::string folder, size_t memory_bytes = size_t{256} << 20)
-      : file_(std::move(folder)), left_(memory_bytes) {}
+  explicit LogSpace(std::string folder, size_t memory_bytes = size_t{256} << 20,
+                    LogMemory* shared = &LogMemory::OfThisProgram())
+      : file_(std::move(folder)), most_(memory_bytes), shared_(*shared) {}
+  ~LogSpace() { shared_.GiveBack(taken_); }
+  LogSpace(const LogSpace&) = delete;
+  LogSpace& operator=(const LogSpace&) = delete;
 
   bool TakeMemory(size_t bytes) {
-    if (bytes > left_) return false;
-    left_ -= bytes;
+    if (bytes > most_ - taken_ || !shared_.Take(bytes)) return false;
+    taken_ += bytes;
     return true;
   }
   uint64_t Write(const void* bytes, size_t count) {
@@ -52,7 +57,9 @@ class LogSpace {
     if (!error_) error_ = status.error();
   }
   SpillFile file_;
-  size_t left_;
+  const size_t most_;
+  LogMemory& shared_;
+  size_t taken_ = 0;
   std::mutex mutex_;
   std::optional<Error> error_;
 };
