@@ -14,6 +14,7 @@
 #include "analysis/calibration/calibration_file.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/output/export/report_csv.h"
+#include "analysis/output/export/summary_json.h"
 #include "analysis/output/text/report_text.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_json.h"
@@ -65,6 +66,7 @@ constexpr char kPageOfRun[] = "RUN/report.html";  // of --html without a file
 struct ReportArguments {
   std::vector<std::string> runs;
   bool json = false;
+  bool summary = false;
   bool csv = false;
   std::string html;  // file to write; empty: none
   bool open = false;
@@ -81,6 +83,7 @@ std::string Contradiction(const OptionParser& parser) {
   constexpr std::array kOutputs = {"--json", "--csv", "--html", "--plot"};
   constexpr std::array kOfText = {"--full", "--by", "--attribution", "--kernels", "--raw"};
   const auto given = [&parser](const char* name) { return parser.Given(name); };
+  if (given("--summary") && !given("--json")) return "--summary is about --json, which is missing.";
   if (given("--group-by") && !given("--plot"))
     return "--group-by is about --plot, which is missing.";
   const auto* const output = std::find_if(kOutputs.begin(), kOutputs.end(), given);
@@ -96,6 +99,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   OptionParser parser(kHelp);
   parser.AddOption("RUN", &arguments->runs, "Directory of a run").Value("");
   parser.AddFlag("--json", &arguments->json, "JSON (gpubound.report.v1), the stable form");
+  parser.AddFlag("--summary", &arguments->summary,
+                 "With --json: verdict, evidence, savings and next commands, below 4 KB");
   parser.AddFlag("--csv", &arguments->csv, "Operations as comma-separated values");
   parser.AddOption("--html", &arguments->html, "Write a page to look at in a browser; - is stdout")
       .Check(NotEmpty())
@@ -222,6 +227,7 @@ int PrintReport(const Arguments& words) {
     if (const std::string mark = SimulatedMark(report); !mark.empty()) PrintMessage(mark);
     return WriteStdout(RenderCsv(report));
   }
+  if (arguments.summary) return WriteStdout(RenderSummaryJson(report));
   return WriteStdout(arguments.json ? RenderJson(report) : RenderText(report, arguments.text));
 }
 
