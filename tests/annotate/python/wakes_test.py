@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).parent
 
 # Begins |target| on a thread of its own and goes on once that waits, in `waiting`.
 PREPARATION = """
-import queue, sys, threading, time
+import concurrent.futures.thread, queue, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
 sys.path.append(%r)
 import recorded
@@ -303,8 +303,10 @@ pool.submit(int).result()
 made = []
 recorded.take()
 def task():
-    recorded_item = sys._getframe(1).f_locals["self"]
-    made.append(id(recorded_item))
+    frame = sys._getframe(1)  # that of the item itself up to 3.13
+    while not isinstance(frame.f_locals.get("self"), concurrent.futures.thread._WorkItem):
+        frame = frame.f_back
+    made.append(id(frame.f_locals["self"]))
 pool.submit(task).result()
 print(made[0])
 """)
