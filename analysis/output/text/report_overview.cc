@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/base/text_table.h"
+#include "analysis/diagnosis/headline_facts.h"
 
 namespace gpubound {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 bool IsSaid(const ReportLedgerEntry& entry) { return entry.counter == "simulated_device"; }
 
 }  // namespace
-namespace {}  // namespace
 
 std::string MetadataLines(const Report& report, const TextOptions& options) {
   std::string lines;
@@ -45,9 +45,10 @@ std::string MoreLine(const Report& report, const TextOptions& options) {
   const size_t notes = report.notes.size();
   const std::string count =
       notes == 0 ? "" : " (" + std::to_string(notes) + (notes == 1 ? " note)" : " notes)");
-  return "\n" + Wrap("More: --full" + count +
-                         ", --kernels, --by layer,phase,process,device,thread,iteration,gap",
-                     options.width, 2);
+  const char* const tables =
+      UsesNoGpu(report) ? ", --by layer,phase,process,thread,iteration"
+                        : ", --kernels, --by layer,phase,process,device,thread,iteration,gap";
+  return "\n" + Wrap("More: --full" + count + tables, options.width, 2);
 }
 
 }  // namespace gpubound

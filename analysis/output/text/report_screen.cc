@@ -254,6 +254,7 @@ std::string OperationTable(const Report& report, const ReportProcess& process,
 // --- The idle GPU ---
 
 std::string IdleLine(const Report& report, const TextOptions& options) {
+  if (UsesNoGpu(report)) return {};
   const ReportRun& run = report.run;
   const ReportProcess* process = HeadlineProcess(report);
   const IdleExplained explained = HeadlineIdle(report);

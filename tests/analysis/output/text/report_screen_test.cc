@@ -166,6 +166,21 @@ TEST_F(ReportScreenTest, WithoutIterationsTheTableIsAboutTheWholeRun) {
   EXPECT_THAT(Text(), ContainsRegex("\nWhole run +time +share +GPU busy +GPU idle +filled\n"));
 }
 
+TEST_F(ReportScreenTest, OfARunWithoutAGpuItSaysNothingOfGpus) {
+  report_.device_kind = "none";
+  report_.devices.clear();
+  report_.ledger.clear();
+  report_.run.devices_used = 0;
+  report_.run.gpu_busy_share = report_.run.compute_share = report_.run.copy_share = 0;
+  report_.run.savings.clear();
+  ReportProcess& process = report_.processes.front();
+  process.gpu_busy_ns = process.iterations->gpu_busy_ns = 0;
+  for (ReportOperation& row : process.operations) row.sm_filled_ns = 0;
+  options_.names_more = true;
+  EXPECT_THAT(Text(), HasSubstr("\nMore: --full, --by layer,phase,process,thread,iteration\n"));
+  EXPECT_THAT(Text(), Not(ContainsRegex("GPU (busy|idle)|kernel|launch|device|filled")));
+}
+
 TEST_F(ReportScreenTest, UnknownTimeIsNeitherBusyNorIdle) {
   report_.run.unknown.share = 0.1;
   report_.processes.front().iterations->operations[0].unknown_ns = 306 * kMs;
