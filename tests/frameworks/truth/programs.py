@@ -54,10 +54,15 @@ def skrl(algorithm, steps):
         "trainers/torch/base.py": "skrl_trainer", f"agents/torch/{name}/{name}.py": f"skrl_{name}"}})
 
 
+def pufferlib(backend, steps):
+    return Program(f"pufferlib_{backend.lower()}", OWN / "pufferlib_training.py", [backend, str(steps)],
+                   "pufferlib_training", libraries={"pufferlib": {"pufferl.py": "pufferlib_trainer"}})
+
+
 OTHER_PROGRAMS = [
     tianshou("DQN", 20000, dqn="tianshou_dqn"), tianshou("PPO", 20000, ppo="tianshou_ppo"),
     tianshou("SAC", 3000, ddpg="tianshou_critic", sac="tianshou_sac"),
-    skrl("PPO", 8000), skrl("SAC", 1000),
+    skrl("PPO", 8000), skrl("SAC", 1000), pufferlib("Serial", 8192), pufferlib("Multiprocessing", 8192),
     Program("torchrl_dqn", OWN / "torchrl_dqn.py", ["8000"], "torchrl_dqn", libraries={
         "torchrl": {"collectors/collectors.py": "torchrl_collector"}}),
     Program("rllib_ppo", OWN / "rllib_ppo.py", ["10"], "rllib_ppo", libraries={"ray": {
