@@ -49,6 +49,9 @@ Fact FactOfLayer(const Label& label) {
   // May as well open a range that torch puts around an optimizer's zero_grad().
   if (label.text == "OpOverloadPacket.__call__") return Fact::kNone;
   const std::string_view name = std::string_view(label.text).substr(label.text.rfind('.') + 1);
+  if (name.find("loss") != std::string_view::npos || name.starts_with("binary_cross_entropy")) {
+    return Fact::kFrameworkLoss;
+  }
   if (Contains(kStores, name)) return Fact::kFrameworkStore;
   if (Contains(kInputs, name)) return Fact::kFrameworkInput;
   if (Contains(kViews, name)) return Fact::kFrameworkView;

@@ -30,6 +30,7 @@ enum class Fact : uint8_t {
   kAsked,          // `inference`, by the program or a framework's hook: a policy was asked
   kOperation,      // any other operation: the program's own, or one that a framework's hook names
   kFrameworkCall,  // a function of torch or jax, of layer backend
+  kFrameworkLoss,  // one that compares an estimate with what it should be: mse_loss() ...
   kFrameworkStore,     // one that puts a result away: an assignment to items of a tensor
   kFrameworkTransfer,  // one that hands a result to the program: .cpu(), .numpy(), .item() ...
   kFrameworkInput,     // one that makes a tensor of what the program has: as_tensor(), from_numpy()

@@ -119,6 +119,7 @@ void ThreadNamer::EndScope(const OpenScope& scope, Place end) {
       if (facts_.IsCollecting(scope.label)) collected_ = Stretch{scope.begin, end, open_.size()};
       break;
     case Fact::kFrameworkCall:
+    case Fact::kFrameworkLoss:
     case Fact::kFrameworkStore:
     case Fact::kFrameworkTransfer:
       input_.reset();
@@ -163,6 +164,11 @@ void ThreadNamer::NoteInput(const OpenScope& call, Place end) {
 
 void ThreadNamer::ExtendLastPiece(Fact fact, const OpenScope& call, Place end) {
   if (pieces_.empty() || apart_ || open_.size() != pieces_.back().depth) return;
+  if (fact == Fact::kFrameworkLoss && pieces_.back().fact == Fact::kCallOff && HasCallOn()) {
+    Piece loss{call.begin, end, end, open_.size(), Fact::kCallOn, call.label};
+    pieces_.push_back(loss);
+    return;
+  }
   if (pieces_.back().handed_over && fact != Fact::kFrameworkTransfer) {
     const Piece& before = pieces_.back();
     Piece rest{call.begin, end, end, before.depth, before.fact, before.label};
@@ -223,24 +229,21 @@ void ThreadNamer::Decide(Fact next) {
     }
   }
   asked_.reset();
-  const auto is_on = [](const Piece& piece) { return piece.fact == Fact::kCallOn; };
-  const auto on =
-      static_cast<size_t>(std::find_if(pieces_.begin(), pieces_.end(), is_on) - pieces_.begin());
   // Where gradients were never on, what they are computed of was one of these calls.
-  const size_t targets = on == pieces_.size() && next != Fact::kSample ? 0 : on;
+  const bool any_on = HasCallOn();
+  const auto name_of = [&](const Piece& piece) {
+    return NameOf(piece, next, any_on ? piece.fact == Fact::kCallOff : next == Fact::kSample);
+  };
   for (size_t i = 0; i < pieces_.size();) {
     const Piece& first = pieces_[i];
-    const LabelId name = NameOf(first, next, i < targets);
+    const LabelId name = name_of(first);
     const bool to_the_end = name == facts_.forward();
     size_t last = i;
     while (last + 1 < pieces_.size() && (to_the_end || !pieces_[last].stored)) {
       const Piece& piece = pieces_[last + 1];
       if (to_the_end && pieces_[last].handed_over) break;
       if (next == Fact::kNone && !piece.goes_on) break;
-      if (piece.apart || piece.depth != first.depth ||
-          NameOf(piece, next, last + 1 < targets) != name) {
-        break;
-      }
+      if (piece.apart || piece.depth != first.depth || name_of(piece) != name) break;
       ++last;
     }
     // What is computed to be handed over, after what was handed over, is no part of a loss.
@@ -257,6 +260,11 @@ void ThreadNamer::Decide(Fact next) {
   pieces_.clear();
   transfers_.clear();
   apart_ = crossed_ = false;
+}
+
+bool ThreadNamer::HasCallOn() const {
+  return std::any_of(pieces_.begin(), pieces_.end(),
+                     [](const Piece& piece) { return piece.fact == Fact::kCallOn; });
 }
 
 LabelId ThreadNamer::NameOf(const Piece& piece, Fact next, bool is_target) const {

@@ -4,8 +4,8 @@
 //
 //   a call of a module or jitted function is decided by what comes next on its thread:
 //     an environment's step                inference, whatever the gradient mode
-//     a replay sample, backward() or an    forward; but target while gradients are off before the
-//     optimizer's step                     first call with them; a jitted function keeps its name
+//     a replay sample, backward() or an    forward; but target while gradients are off, if another
+//     optimizer's step                     call has them on; a jitted function keeps its name
 //     nothing                              inference; but while gradients were on only where
 //                                          nothing of the process computes any: what autograd
 //                                          recomputes on a thread of its own has no name here
@@ -14,7 +14,8 @@
 // belongs to it: of a policy that is up to where its results are stored away (distribution, sample,
 // log-prob). What hands the action over (.cpu(), .numpy()) is part of it too, and so is its input
 // (as_tensor(), a minibatch that is picked). What the program does with a result that was handed to
-// it, such as logging a loss, is no part of `forward`.
+// it, such as logging a loss, is no part of `forward`. A function called a loss is part of it, also
+// after a target.
 //
 // Within an operation that is called `inference` already, by the program or a framework's hook, calls
 // have no names of their own.
@@ -112,6 +113,7 @@ class ThreadNamer {
   void HoldStage(const ThreadEvent& event);
   void ReleaseStages();
   void Decide(Fact next);
+  bool HasCallOn() const;
   LabelId NameOf(const Piece& piece, Fact next, bool is_target) const;
   void Insert(LabelId label, Place begin, Place end);
   void NotePolicyAsked(Place begin, size_t depth);

@@ -4,6 +4,7 @@
 //   M m    a module is called, gradients on, off     J T  a jitted function, one that trains
 //   E      an environment is stepped                 S B O  sample, backward(), optimizer's step
 //   c s t  a call of the framework, one that stores a result, one that hands it over
+//   l      one that is called a loss
 //   a v    one that makes a tensor of what the program has, or changes how it lies
 //   p w    Python for as long, a wait                < >  an operation of the program's own
 //   [ ]    a rollout of a framework
@@ -48,11 +49,12 @@ class Program {
     Name('s', LabelKind::kLayer, "", "Tensor.__setitem__");
     Name('t', LabelKind::kLayer, "", "Tensor.cpu");
     Name('a', LabelKind::kLayer, "", "torch.as_tensor");
+    Name('l', LabelKind::kLayer, "", "nn.smooth_l1_loss");
     Name('v', LabelKind::kLayer, "", "Tensor.unsqueeze");
     Name('o', LabelKind::kLayer, "", "OpOverloadPacket.__call__");
     Name('z', LabelKind::kAnnotation, "torch", "Optimizer.zero_grad#Adam.zero_grad");
     Name('w', LabelKind::kLayer, "", "Queue.get");
-    for (const char c : {'c', 's', 't', 'a', 'v', 'o'})
+    for (const char c : {'c', 's', 't', 'a', 'l', 'v', 'o'})
       process_.labels[Raw(labels_[c])].layer = Layer::kBackend;
     process_.labels[Raw(labels_['w'])].layer = Layer::kWait;
     process_.threads.emplace_back();
@@ -182,6 +184,14 @@ TEST(NameOperations, TargetsAndTheForwardPassOfAnUpdateAreNoInference) {
   EXPECT_EQ(Named("Mct(EMctEpSmcMc/BOp"), "iiieiiie.sttffbo. rrrrrrrruuuuuuuuu");
 }
 
+TEST(NameOperations, WhatIsAskedWithoutGradientsIsATargetBeforeAndAfterTheEstimate) {
+  EXPECT_EQ(Named("E(ESmMmM/B"), "eestftfb .ruuuuuu");
+  EXPECT_EQ(Named("E(EMcmccl/BO"), "eefftttfbo .ruuuuuuuu");
+  EXPECT_EQ(Named("E(EMcmcM/BO"), "eeffttfbo .ruuuuuuu") << "a module that is a loss";
+  EXPECT_EQ(Named("E(EMcmMc/BO"), "eefftffbo .ruuuuuuu") << "an actor, a target, a critic";
+  EXPECT_EQ(Named("mcBO"), "ffbo ....") << "gradients were never on";
+}
+
 TEST(NameOperations, TheRolloutBeginsWithThePolicyThatIsAskedBeforeTheEnvironment) {
   EXPECT_EQ(Named("Mct(EMc/BOpMct\\EpMc/BO"), "iiieffbo.iiie.ffbo rrrruuuuurrrruuuuu");
 }
@@ -221,11 +231,6 @@ TEST(NameOperations, ARangeThatTorchOpensAfterALossIsNoPartOfTheForwardPass) {
   EXPECT_EQ(Named("E(EMcop/B"), "eeff..b .ruuuuu");
   EXPECT_EQ(Named("E(EMocp/B"), "eefff.b .ruuuuu");
   EXPECT_EQ(Named("E(EMcozc/B"), "eeff...b .ruuuuuu");
-}
-
-TEST(NameOperations, OnlyWhatComesBeforeTheFirstCallWithGradientsIsATarget) {
-  EXPECT_EQ(Named("E(ESmMmM/B"), "eestfffb .ruuuuuu");
-  EXPECT_EQ(Named("mcBO"), "ffbo ....");
 }
 
 TEST(NameOperations, ScopesOfTheProgramStayAndNothingCrossesThem) {

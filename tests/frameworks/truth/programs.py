@@ -35,7 +35,7 @@ def cleanrl(name, script, *arguments, marks=None):
 
 
 OWN_PROGRAMS = [own("dqn", 20000), own("sac", 3000), own("td3", 4000), own("ppo", 40), own("reinforce", 300),
-                own("impala", 300), own("jax_dqn", 20000)]
+                own("impala", 300), own("jax_dqn", 20000), own("tutorial_dqn", 50), own("vpg", 5)]
 SB3_PROGRAMS = [sb3("PPO", "CartPole-v1", 20000), sb3("A2C", "CartPole-v1", 10000), sb3("DQN", "CartPole-v1", 20000),
                 sb3("SAC", "Pendulum-v1", 1000), sb3("TD3", "Pendulum-v1", 1500)]
 
