@@ -220,7 +220,7 @@ until(lambda: not loop.is_running())
         calls = self.calls_of("""
 import asyncio
 loop = asyncio.new_event_loop()
-when = loop.time() + 0.02
+when = loop.time() + 0.5  # later than the loop begins, on a busy machine too
 print((1 << 63) | int(when * 1e9))
 recorded.take()
 loop.call_at(when, loop.stop)
