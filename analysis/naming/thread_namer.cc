@@ -81,6 +81,11 @@ void ThreadNamer::End(const ThreadEvent& event) {
     collected_->end = {next_ + 1, event.time_ns};
     collected_->depth = open_.size();
   }
+  if (environment_ && fact != Fact::kStage &&
+      open_.size() < environment_->depth) {  // with what it was stepped in
+    environment_->end = {next_ + 1, event.time_ns};
+    environment_->depth = open_.size();
+  }
   if (input_ && open_.size() < input_->depth) input_.reset();
   if (!pieces_.empty() && open_.size() < pieces_.back().depth) apart_ = crossed_ = true;
   if (IsOutermostFact()) EndScope(scope, {next_ + 1, event.time_ns});
@@ -234,12 +239,16 @@ void ThreadNamer::Decide(Fact next) {
   const auto name_of = [&](const Piece& piece) {
     return NameOf(piece, next, any_on ? piece.fact == Fact::kCallOff : next == Fact::kSample);
   };
+  bool after_on = false;
   for (size_t i = 0; i < pieces_.size();) {
     const Piece& first = pieces_[i];
     const LabelId name = name_of(first);
     const bool to_the_end = name == facts_.forward();
+    // After the estimate a target may be gathered item by item until the loss takes both.
+    const bool past_stores = to_the_end || (after_on && name == facts_.target());
+    after_on |= first.fact == Fact::kCallOn;
     size_t last = i;
-    while (last + 1 < pieces_.size() && (to_the_end || !pieces_[last].stored)) {
+    while (last + 1 < pieces_.size() && (past_stores || !pieces_[last].stored)) {
       const Piece& piece = pieces_[last + 1];
       if (to_the_end && pieces_[last].handed_over) break;
       if (next == Fact::kNone && !piece.goes_on) break;
@@ -248,7 +257,7 @@ void ThreadNamer::Decide(Fact next) {
     }
     // What is computed to be handed over, after what was handed over, is no part of a loss.
     if (!to_the_end || !first.goes_on || !first.handed_over) {
-      Insert(name, first.input, to_the_end ? pieces_[last].end : pieces_[last].end_at_store);
+      Insert(name, first.input, past_stores ? pieces_[last].end : pieces_[last].end_at_store);
     }
     i = last + 1;
   }

@@ -179,6 +179,14 @@ class OverriderTest(unittest.TestCase):
             os._exit(0 if self._names_agree() else 1)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
 
+    def test_a_class_of_a_library_that_hands_on_whatever_it_is_given_changes_nothing(self):
+        take()
+        type("_EmptyInit", (torch.overrides.TorchFunctionMode,),
+             {"__torch_function__": lambda self, function, types, given=(), words=None: function(*given, **words or {}),
+              "__module__": "lightning_fabric.utilities.init"})
+        self.assertEqual(take(), [])
+        self.assertIsNot(torch.add, ORIGINAL_ADD)
+
     @staticmethod
     def _names_agree():
         seen = []

@@ -18,7 +18,7 @@ import atexit
 import os
 import threading
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from gpubound import _api, _core, _facts
 
@@ -30,6 +30,7 @@ _LONG_UPDATE = 1024
 _MANY_STEPS = 64
 _rollout = _core.operation_label(_facts.STAGE, "rollout")
 _update = _core.operation_label(_facts.STAGE, "update")
+_library_ranges: Set[int] = set()  # labels
 
 
 class _Loop:
@@ -67,15 +68,20 @@ class _Loop:
 
     def enter(self, thread: int, stage: int) -> None:
         """Opens `stage` in place of what is open, unless the program has an operation or range open, which
-        would end before the stage does."""
+        would end before the stage does. A range that a library has open, as a DataLoader's around a data set
+        that plays episodes, is divided there."""
         if stage == self.stages.get(thread):
             return
         _watch_end_of(thread)
+        between: Tuple[int, ...] = ()
+        if self.depth(thread) == 1 and _core.innermost() in _library_ranges:
+            between = _core.suspend(self.around(thread))
         if self.depth(thread) != 0:
             return
         self.leave(thread)
         self.stages[thread] = stage
         _core.begin(stage)
+        _core.reopen(between)
         self.end_at_exit()
 
     def leave(self, thread: int) -> None:
@@ -206,6 +212,11 @@ def end_iterations() -> None:
     """The framework's loop returned: ends its last turn."""
     _loop.by_framework = False
     _end_open_turn()
+
+
+def add_library_range(label: int) -> None:
+    """An annotation that a library opens by itself: the program has not said by it what it does."""
+    _library_ranges.add(label)
 
 
 def leave() -> None:

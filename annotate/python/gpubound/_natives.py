@@ -29,6 +29,7 @@ class NativeCalls:
     def __init__(self, hook: Dict[str, Any]) -> None:
         self._layer: str = hook["layer"]
         self._description: Dict[str, List[str]] = hook["natives"]
+        self.indifferent = frozenset(self._description.get("indifferent", []))
         self._taken = _matcher(self._description["take"])
         self._left = _matcher(self._description["leave"])
         self._functions = Interception()
@@ -198,18 +199,22 @@ def _teach_torchscript(calls: NativeCalls) -> None:
 
 
 def _give_back_to_overriders(calls: NativeCalls) -> None:
-    """When a class of the program overrides `__torch_function__`; the ledger says so."""
+    """When a class of the program overrides `__torch_function__`; the ledger says so. Not for those of which
+    the hook says that they only hand on what they are given."""
     torch = sys.modules["torch"]
     disabled = torch._C._disabled_torch_function_impl  # type: ignore[attr-defined]
 
     def note(cls: type) -> None:
         calls.watch_derived(cls)
         own = vars(cls).get("__torch_function__", disabled)
-        if own is disabled or cls.__module__.startswith("torch.") or not calls.functions_wrapped:
+        name = f"{cls.__module__}.{cls.__qualname__}"
+        if own is disabled or name.startswith("torch.") or name in calls.indifferent:
+            return
+        if not calls.functions_wrapped:
             return
         calls.restore_functions()
         _core.ledger("", 0, "torch's functions, not its methods, are left alone from here on: "
-                     f"{cls.__module__}.{cls.__qualname__} has a __torch_function__ of its own")
+                     f"{name} has a __torch_function__ of its own")
 
     def init_subclass(base: type) -> classmethod:  # type: ignore[type-arg]
         def tell(cls: type, **keywords: Any) -> None:

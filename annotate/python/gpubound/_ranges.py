@@ -10,7 +10,7 @@ import fnmatch
 import re
 from typing import Any, Dict
 
-from gpubound import _core, _roles
+from gpubound import _core, _loop, _roles
 from gpubound._decorate import binds_to_instances
 
 _MAX_LABELS = 4096  # what else a program makes up is looked up by the collector each time
@@ -28,7 +28,10 @@ def wrap(original: Any, hook: Dict[str, Any]) -> Any:
         name = getattr(opened, attribute)
         label = labels.get(name)
         if label is None:
-            label = _core.annotation_label(domain if is_own(name) else "", name)
+            own = bool(is_own(name))
+            label = _core.annotation_label(domain if own else "", name)
+            if own:
+                _loop.add_library_range(label)
             if len(labels) < _MAX_LABELS:
                 labels[name] = label
         return label

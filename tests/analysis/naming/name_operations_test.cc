@@ -7,9 +7,9 @@
 //   l      one that is called a loss
 //   a v    one that makes a tensor of what the program has, or changes how it lies
 //   p w    Python for as long, a wait                < >  an operation of the program's own
-//   [ ]    a rollout of a framework
+//   [ ]    a rollout of a framework                  ^ $  a range that a library opens
 //   ( / \  the loop's hook sees a rollout begin, an update after it, a rollout after that
-// and what is made of them, a character for each but the last five: the operation that owns its
+// and what is made of them, a character for each but these marks: the operation that owns its
 // time, and the stage that encloses it, by their first letters ('.': none).
 #include "analysis/naming/name_operations.h"
 
@@ -26,7 +26,7 @@ namespace gpubound {
 namespace {
 
 constexpr int64_t kLength = 10;
-constexpr std::string_view kMarks = "<>[]{}(/\\";
+constexpr std::string_view kMarks = "<>[]{}^$(/\\";
 
 class Program {
  public:
@@ -54,6 +54,7 @@ class Program {
     Name('o', LabelKind::kLayer, "", "OpOverloadPacket.__call__");
     Name('z', LabelKind::kAnnotation, "torch", "Optimizer.zero_grad#Adam.zero_grad");
     Name('w', LabelKind::kLayer, "", "Queue.get");
+    Name('^', LabelKind::kAnnotation, "torch", "enumerate(DataLoader)#__next__");
     for (const char c : {'c', 's', 't', 'a', 'l', 'v', 'o'})
       process_.labels[Raw(labels_[c])].layer = Layer::kBackend;
     process_.labels[Raw(labels_['w'])].layer = Layer::kWait;
@@ -118,6 +119,10 @@ class Program {
         return Put(SlotKind::kBegin, labels_['{']);
       case '}':
         return Put(SlotKind::kEnd, labels_['{']);
+      case '^':
+        return Put(SlotKind::kBegin, labels_['^']);
+      case '$':
+        return Put(SlotKind::kEnd, labels_['^']);
       case '(':
         in_rollout_ = true;
         return Put(SlotKind::kBegin, labels_['(']);
@@ -187,6 +192,7 @@ TEST(NameOperations, TargetsAndTheForwardPassOfAnUpdateAreNoInference) {
 TEST(NameOperations, WhatIsAskedWithoutGradientsIsATargetBeforeAndAfterTheEstimate) {
   EXPECT_EQ(Named("E(ESmMmM/B"), "eestftfb .ruuuuuu");
   EXPECT_EQ(Named("E(EMcmccl/BO"), "eefftttfbo .ruuuuuuuu");
+  EXPECT_EQ(Named("E(EMcmcscl/BO"), "eeffttttfbo .ruuuuuuuuu") << "gathered by a mask";
   EXPECT_EQ(Named("E(EMcmcM/BO"), "eeffttfbo .ruuuuuuu") << "a module that is a loss";
   EXPECT_EQ(Named("E(EMcmMc/BO"), "eefftffbo .ruuuuuuu") << "an actor, a target, a critic";
   EXPECT_EQ(Named("mcBO"), "ffbo ....") << "gradients were never on";
@@ -194,6 +200,11 @@ TEST(NameOperations, WhatIsAskedWithoutGradientsIsATargetBeforeAndAfterTheEstima
 
 TEST(NameOperations, TheRolloutBeginsWithThePolicyThatIsAskedBeforeTheEnvironment) {
   EXPECT_EQ(Named("Mct(EMc/BOpMct\\EpMc/BO"), "iiieffbo.iiie.ffbo rrrruuuuurrrruuuuu");
+}
+
+TEST(NameOperations, AnUpdateBeginsBehindTheRangeOfALibraryThatTheEnvironmentWasSteppedIn) {
+  EXPECT_EQ(Named("^$(^EmctEp$pMc/BO^$\\^EmctE$Mc/BO"),
+            "eiiie..ffboeiiieffbo rrrrrruuuuurrrrruuuu");
 }
 
 TEST(NameOperations, TheInputOfAPolicyIsPartOfTheQuestion) {

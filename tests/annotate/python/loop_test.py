@@ -69,6 +69,14 @@ class LoopTest(RecordedLoop):
         _loop._finish()
         self.assertEqual(self.run_loop(""), ") step")
 
+    def test_a_range_that_a_library_opens_around_the_environment_is_divided_at_the_stage(self):
+        label = _core.annotation_label("torch", "enumerate(DataLoader)#__next__")
+        self.calls.update({"<": lambda: _core.begin(label), ">": lambda: _core.end(label)})
+        _loop.add_library_range(label)
+        said = self.run_loop("<ee>bc" * 2).replace("annotation torch:enumerate(DataLoader)#__next__", "it")
+        self.assertEqual(said, "begin it end it rollout( begin it end it ) update( "
+                         "begin it end it ) step rollout( begin it end it ) update(")
+
     def test_a_learner_without_environments_turns_with_its_optimizer(self):
         self.assertEqual(self.run_loop("bcbcbc"), "update( step step")
 

@@ -82,7 +82,8 @@ def main(episodes):
         state = torch.tensor(observation, dtype=torch.float32).unsqueeze(0)
         for _ in itertools.count():
             action = learner.action(state)
-            observation, reward, terminated, truncated, _ = env.step(action.item())
+            number = action.item()
+            observation, reward, terminated, truncated, _ = env.step(number)
             reward = torch.tensor([reward], dtype=torch.float32)
             successor = None if terminated else torch.tensor(observation, dtype=torch.float32).unsqueeze(0)
             learner.memory.append(Step(state, action, successor, reward))
