@@ -123,6 +123,8 @@ TEST_F(CheckCommand, TheRunMayStandBehindTheRequirements) {
 TEST_F(CheckCommand, AFigureThatLacksItsGroupGetsTheWholeName) {
   for (const auto& [wrong, right] : {std::pair{"iterations>100", "iteration.count"},
                                      {"median<1s", "iteration.median"},
+                                     {"iterations.median<1s", "iteration.median"},
+                                     {"simulation<50%", "simulation.wall"},
                                      {"cpu_only<1s", "OPERATION.cpu_only"},
                                      {"count>3", "OPERATION.count"},
                                      {"gpu_sum<1s", "OPERATION.gpu_sum"},

@@ -210,15 +210,23 @@ FoundFigures OfLedger(const Report& report, const std::string& counter) {
 }
 
 // The figure whose name |name| leaves out a part of, or takes for another one: "iterations" is
-// iteration.count, "median" iteration.median, "cpu_only" that of an operation. Empty: none.
+// iteration.count, "median" iteration.median, "cpu_only" that of an operation, "simulation" how long
+// it takes. Empty: none.
 std::string ElsewhereNamed(const FigureName& name) {
   const std::string& word = name.field;
+  if (GroupOf(name) == Group::kOperation && (name.group == "iterations" || name.group == "steps")) {
+    return FindIn(IterationFigures(), word) != nullptr ? "iteration." + word : std::string();
+  }
   if (!name.process.empty() && GroupOf(name) == Group::kProcess) {
     return FindIn(RunFigures(), word) != nullptr ? word : std::string();
   }
   if (GroupOf(name) != Group::kRun) return {};
   for (const char* iterations : {"iterations", "iteration", "steps", "iteration_count"}) {
     if (word == iterations) return "iteration.count";
+  }
+  for (const char* operation : {"simulation", "inference", "backpropagation", "optimizer",
+                                "rollout", "update", "forward", "target", "sample"}) {
+    if (word == operation) return word + ".wall";
   }
   if (FindIn(IterationFigures(), word) != nullptr) return "iteration." + word;
   if (FindIn(OperationFigures(), word) != nullptr || word == kCountField) {

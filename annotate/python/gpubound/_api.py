@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The annotation calls that are not scopes of operations. Any thread; nothing is recorded, and
 arguments are still checked, where no collector runs."""
+import functools
+import inspect
 import json
 import operator
 from types import MappingProxyType
-from typing import Any, Callable, Mapping, Optional, SupportsIndex
+from typing import Any, Callable, Mapping, Optional, SupportsIndex, TypeVar, cast
 
 from gpubound import _core
 
 # Values of gpubound_layer in gpubound/api.h.
 LAYERS = {"python": 1, "wait": 2, "native": 3, "simulator": 4, "backend": 5}
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _NO_PHASE = "(no phase)"  # as reports call the time before the first
 
@@ -47,14 +51,32 @@ class phase:  # a function to its users
     As a statement, `gpubound.phase("warmup")`, it holds until the next phase; in
     `with gpubound.phase("evaluation"):` until the end of the block, where the phase from before begins
     again. `gpubound.phase(None)` ends the phase: time after it is "(no phase)", as before the first.
+    As a decorator, `@gpubound.phase("evaluation")`, it is that of each call of the function; of a coroutine
+    until what it returns was awaited.
 
     Raises TypeError if the name is neither a str nor None.
     """
 
-    __slots__ = ("_before",)
+    __slots__ = ("_before", "_name")
 
     def __init__(self, name: Optional[str], /) -> None:
+        self._name = name
         self._before = _core.phase(_NO_PHASE if name is None else name)
+
+    def __call__(self, function: _Function, /) -> _Function:
+        self.__exit__()  # it begins with the first call
+        name = self._name
+        if inspect.iscoroutinefunction(function):
+            async def awaited(*arguments: Any, **keywords: Any) -> Any:
+                with phase(name):
+                    return await function(*arguments, **keywords)
+            return cast(_Function, functools.wraps(function)(awaited))
+
+        @functools.wraps(function)
+        def called(*arguments: Any, **keywords: Any) -> Any:
+            with phase(name):
+                return function(*arguments, **keywords)
+        return cast(_Function, called)
 
     def __enter__(self) -> "phase":
         return self

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything of the package that is no scope of an operation."""
 import argparse
+import asyncio
 import os
 import pathlib
 import subprocess
@@ -39,6 +40,20 @@ class EventTest(RecordedTest):
             with gpubound.phase("rollout"):
                 raise KeyError("of the program")
         self.assert_recorded("phase (no phase)", "phase rollout", "phase (no phase)")
+
+    def test_a_phase_as_a_decorator_is_that_of_each_call(self):
+        gpubound.phase("training")
+
+        @gpubound.phase("evaluation")
+        def evaluate(score):
+            return score
+
+        @gpubound.phase("export")
+        async def export():
+            return 3
+        self.assertEqual((evaluate(2), evaluate.__name__, asyncio.run(export())), (2, "evaluate", 3))
+        self.assert_recorded("phase training", "phase evaluation", "phase training", "phase export", "phase training",
+                             "phase evaluation", "phase training", "phase export", "phase training")
 
     def test_a_phase_begun_inside_a_with_statement_ends_with_it(self):
         gpubound.phase("training")
