@@ -134,13 +134,26 @@ class Diagnosis {
                   "No GPU work: " + NameIn(operation) + " takes " + FormatShare(share) + " of " +
                       where + ".",
                   SimulationNames().Matches(operation)
-                      ? "Step several environments at once in worker processes, or make step() "
-                        "itself faster."
+                      ? (OthersSimulate() ? "Use more environment workers, or make step() faster."
+                                          : "Step several environments at once in worker "
+                                            "processes, or make step() itself faster.")
                       : "Make it faster, or move it to a GPU; --by layer says where in the stack "
                         "it runs.");
     }
     made.operation = operation == kNoOperation ? "" : operation;
     return made;
+  }
+
+  // Workers that the program asks without a pause are no wait of it.
+  bool OthersSimulate() const {
+    return std::any_of(
+        report_.processes.begin(), report_.processes.end(), [this](const ReportProcess& process) {
+          return &process != process_ &&
+                 std::any_of(process.operations.begin(), process.operations.end(),
+                             [](const ReportOperation& row) {
+                               return row.wall_ns > 0 && SimulationNames().Matches(row.operation);
+                             });
+        });
   }
 
   // A program that mostly waits for its workers.

@@ -267,6 +267,12 @@ TEST_F(DiagnoseTest, ARunWithoutAGpuNamesTheLargestPartOfItsLoop) {
   EXPECT_EQ(made.kind, kCpuOnly);
   EXPECT_EQ(made.finding, "No GPU work: simulation takes 75 % of the loop.");
   EXPECT_THAT(made.action, HasSubstr("worker processes"));
+  ReportProcess worker;
+  worker.operations.emplace_back().operation = "simulation";
+  worker.operations.back().wall_ns = 90;
+  report.processes.push_back(worker);
+  EXPECT_EQ(Diagnose(report).front().action,
+            "Use more environment workers, or make step() faster.");
 }
 
 TEST_F(DiagnoseTest, AProgramWithoutAGpuThatWaitsForItsWorkersSaysSo) {
