@@ -21,7 +21,6 @@ struct ReportActivity {
 // A process on one of its devices, as a member of collectives. Concurrent kernels count each:
 // comm_sum_ns = peer_wait_ns + moving_ns + unmatched_ns.
 struct ReportRank {
-  std::optional<int64_t> rank;  // as the launcher calls it, where it did
   std::string host;
   int64_t pid = 0;
   std::string uuid;
@@ -38,8 +37,9 @@ struct ReportRank {
   bool peer_wait_is_upper_bound = false;
   bool peer_wait_is_lower_bound = false;
   bool late_is_doubtful = false;           // clocks may be off by half of waited_for_ns or more
-  bool lacks_ranks = false;                // of its job: the last to enter may be one of them
   std::vector<ReportActivity> while_late;  // its reporting thread meanwhile, longest first
+  std::optional<int64_t> rank = {};        // as the launcher calls it, where it did
+  bool lacks_ranks = false;                // of its job: the last to enter may be one of them
 };
 
 }  // namespace gpubound
