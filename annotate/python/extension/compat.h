@@ -41,6 +41,11 @@ __attribute__((weak)) PyObject* gpubound_vectorcall(
 }
 #endif
 
+// Those of 3.12 and 3.13 take no reference, since None is immortal there, whichever version they are asked to
+// serve: programs of 3.9 to 3.11 would run out of references to it.
+#undef Py_RETURN_NONE
+#define Py_RETURN_NONE return ::gpubound::NewReference(Py_None)
+
 namespace gpubound {
 
 // Apart, because its macro adds up zeros, which clang-tidy takes for a slip in a longer expression.

@@ -20,6 +20,12 @@ class EventTest(RecordedTest):
     def test_a_collector_records(self):
         self.assertIs(gpubound.recording(), True)
 
+    def test_a_call_without_a_result_takes_no_reference_of_none(self):
+        before = sys.getrefcount(None)
+        for number in range(10000):
+            gpubound.counter("env_steps", number)
+        self.assertGreater(sys.getrefcount(None), before - 1000)
+
     def test_a_phase_has_a_name(self):
         gpubound.phase("warmup")
         self.assert_recorded("phase warmup")
