@@ -19,16 +19,22 @@ int64_t CpuSampler::SampleIfDue() noexcept {
   const int64_t now_ns = clock_.MonotonicNs();
   if (now_ns < due_ns_) return due_ns_;
   try {
-    const int64_t woken_ns = std::min(stats_.OwnCpuNs() - own_cpu_ns_, kMostToWakeUpNs);
-    ListTasks(now_ns);
+    const int64_t begin_ns = stats_.OwnCpuNs();
+    const int64_t woken_ns = std::min(begin_ns - own_cpu_ns_, kMostToWakeUpNs);
+    // That of many threads takes long, and is seldom.
+    const bool listed = ListTasks(now_ns);
+    int64_t others_took_ns = listed ? stats_.OwnCpuNs() - begin_ns : 0;
     const size_t first = std::min(tasks_.size(), kAlwaysLookedAt);
-    const int64_t rest_ns = LookAt(0, first, kRarerThanItTakes) + woken_ns * kRarerThanItTakes;
-    due_ns_ = now_ns + std::clamp(rest_ns, kPeriodNs, kLongestPeriodNs);
+    LookAt(0, first);
     if (now_ns >= others_due_ns_) {
-      others_due_ns_ = now_ns + LookAt(first, tasks_.size(), kOthersRarerThanItTakes);
+      others_took_ns += LookAt(first, tasks_.size());
+      others_due_ns_ =
+          now_ns + std::min(others_took_ns * kOthersRarerThanItTakes, kLongestPeriodNs);
     }
     ForgetEnded();
     own_cpu_ns_ = stats_.OwnCpuNs();
+    const int64_t took_ns = woken_ns + own_cpu_ns_ - begin_ns - others_took_ns;
+    due_ns_ = now_ns + std::clamp(took_ns * kRarerThanItTakes, kPeriodNs, kLongestPeriodNs);
   } catch (const std::exception&) {  // out of memory
     due_ns_ = INT64_MAX;
   }
@@ -39,21 +45,20 @@ void CpuSampler::SampleAtEnd() noexcept {
   if (due_ns_ == INT64_MAX) return;
   try {
     ListTasks(clock_.MonotonicNs());
-    LookAt(0, tasks_.size(), kRarerThanItTakes);
+    LookAt(0, tasks_.size());
     for (Task& task : tasks_) PutLast(&task);
     ForgetEnded();
   } catch (const std::exception&) {  // out of memory
   }
 }
 
-// Says for how long to leave them alone.
-int64_t CpuSampler::LookAt(size_t begin, size_t end, int64_t rarer_than_it_takes) {
+// Says what it took.
+int64_t CpuSampler::LookAt(size_t begin, size_t end) {
   const int64_t before_ns = stats_.OwnCpuNs();
   for (size_t i = begin; i < end; ++i) {
     if (!Look(&tasks_[i])) tasks_[i].listed = false;
   }
-  const int64_t took_ns = stats_.OwnCpuNs() - before_ns;
-  return std::min(took_ns * rarer_than_it_takes, kLongestPeriodNs);
+  return stats_.OwnCpuNs() - before_ns;
 }
 
 void CpuSampler::ForgetEnded() {
@@ -66,10 +71,10 @@ void CpuSampler::ForgetEnded() {
   sink_.Publish();
 }
 
-// A thread is there from the first look at it on.
-void CpuSampler::ListTasks(int64_t now_ns) {
+// A thread is there from the first look at it on. False: none came and none went.
+bool CpuSampler::ListTasks(int64_t now_ns) {
   const bool anew = now_ns >= list_due_ns_;
-  if (!stats_.List(anew, &tids_)) return;
+  if (!stats_.List(anew, &tids_)) return false;
   list_due_ns_ = now_ns + kListAnewNs;
   std::sort(tids_.begin(), tids_.end());
   auto next = tids_.begin();
@@ -93,6 +98,7 @@ void CpuSampler::ListTasks(int64_t now_ns) {
   }
   std::sort(tasks_.begin(), tasks_.end(),
             [](const Task& a, const Task& b) { return a.tid < b.tid; });
+  return true;
 }
 
 // False: the thread has ended.

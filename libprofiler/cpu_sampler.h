@@ -17,8 +17,8 @@
 // Cost. To wake up for a look takes 19 us, twice that on a busy machine; to look at a thread 1 us,
 // or up to 10 where it has been on a CPU and its file is not open (a virtual machine on AMD EPYC
 // cores; bench/cpu_sampler_bench). The oldest kAlwaysLookedAt threads, the main one among them, are
-// looked at as often as both together take no more than 0.2 % of a core, the others as often as
-// they add no more than a 4,000th, but at least every kLongestPeriodNs. What that costs in accuracy
+// looked at as often as all of it takes no more than a 600th of a core, the others as often as they
+// add no more than a 4,000th, but at least every kLongestPeriodNs. What that costs in accuracy
 // the length of each record says.
 //
 // Owner and thread: of the flusher, on its thread, outside all locks. Where no page is free records
@@ -40,9 +40,9 @@ namespace gpubound {
 class CpuSampler {
  public:
   static constexpr int64_t kPeriodNs = 20'000'000;
-  // So many times as long as a look at the oldest threads, or at the others, took passes before the
-  // next one.
-  static constexpr int64_t kRarerThanItTakes = 500;
+  // So many times as long as a look at the oldest threads took, with all that goes with it, or one
+  // at the others, passes before the next one.
+  static constexpr int64_t kRarerThanItTakes = 600;
   static constexpr int64_t kMostToWakeUpNs = 60'000;  // beyond that other work was done meanwhile
   static constexpr int64_t kOthersRarerThanItTakes = 4000;
   static constexpr int64_t kLongestPeriodNs = 5'000'000'000;
@@ -75,9 +75,9 @@ class CpuSampler {
     bool lacks_cpu = false;  // when it was not blocked last, it was ready for a good part of it
     bool listed = true;
   };
-  int64_t LookAt(size_t begin, size_t end, int64_t rarer_than_it_takes);
+  int64_t LookAt(size_t begin, size_t end);
   void ForgetEnded();
-  void ListTasks(int64_t now_ns);
+  bool ListTasks(int64_t now_ns);
   bool Look(Task* task);
   void Advance(Task* task, const TaskCounters& now, int64_t now_ns);
   void PutBlocked(Task* task, int64_t until_ns);
