@@ -24,29 +24,6 @@ void ReadThread(const EventSource& source, uint32_t thread, ThreadNamer* namer) 
   }
 }
 
-// The events of |source| in place of those of |thread|.
-void TakeEvents(const EventSource& source, uint32_t index, ThreadTrace* thread) {
-  std::vector<ThreadEvent> events;
-  std::vector<StackReset> resets;
-  const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(index);
-  ThreadBatch batch;
-  while (cursor->Next(&batch)) {
-    if (batch.resync || batch.thinned) {
-      resets.push_back(
-          {events.size(), {batch.open.begin(), batch.open.end()}, batch.resync, batch.thinned});
-    }
-    events.insert(events.end(), batch.events.begin(), batch.events.end());
-  }
-  thread->events = std::move(events);
-  thread->resets = std::move(resets);
-}
-
-void TakeEvents(const EventSource& source, ProcessTrace* process) {
-  for (uint32_t thread = 0; thread < process->threads.size(); ++thread) {
-    TakeEvents(source, thread, &process->threads[thread]);
-  }
-}
-
 }  // namespace
 
 void NameOperations(ProcessTrace* process) {
@@ -61,14 +38,7 @@ void NameOperations(ProcessTrace* process) {
                                [](const ThreadNamer& namer) { return namer.has_gradients(); });
   NamingEdits edits;
   for (ThreadNamer& namer : namers) edits.push_back(namer.Finish(any));
-  if (std::all_of(edits.begin(), edits.end(), [](const auto& list) { return list.empty(); }))
-    return;
-  auto named = std::make_shared<NamedSource>(source, std::move(edits));
-  if (process->source != nullptr) {
-    process->source = std::move(named);
-    return;
-  }
-  TakeEvents(*named, process);
+  ApplyEdits(std::move(edits), process);
 }
 
 bool HoldNamedEvents(ProcessTrace* process) {

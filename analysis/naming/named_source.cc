@@ -3,6 +3,10 @@
 // Merges edits into batches; a batch without any is handed on as it is. One cursor, one caller.
 #include "analysis/naming/named_source.h"
 
+#include <algorithm>
+
+#include "analysis/trace/memory_source.h"
+
 namespace gpubound {
 namespace {
 
@@ -58,12 +62,46 @@ class EditedCursor : public ThreadCursor {
   std::vector<ThreadEvent> merged_;
 };
 
+// The events of |source| in place of those of |thread|.
+void TakeEvents(const EventSource& source, uint32_t index, ThreadTrace* thread) {
+  std::vector<ThreadEvent> events;
+  std::vector<StackReset> resets;
+  const std::unique_ptr<ThreadCursor> cursor = source.ThreadEvents(index);
+  ThreadBatch batch;
+  while (cursor->Next(&batch)) {
+    if (batch.resync || batch.thinned) {
+      resets.push_back(
+          {events.size(), {batch.open.begin(), batch.open.end()}, batch.resync, batch.thinned});
+    }
+    events.insert(events.end(), batch.events.begin(), batch.events.end());
+  }
+  thread->events = std::move(events);
+  thread->resets = std::move(resets);
+}
+
 }  // namespace
 
 std::unique_ptr<ThreadCursor> NamedSource::ThreadEvents(uint32_t thread) const {
   std::unique_ptr<ThreadCursor> cursor = source_->ThreadEvents(thread);
   if (thread >= edits_.size() || edits_[thread].empty()) return cursor;
   return std::make_unique<EditedCursor>(std::move(cursor), edits_[thread]);
+}
+
+void TakeEvents(const EventSource& source, ProcessTrace* process) {
+  for (uint32_t thread = 0; thread < process->threads.size(); ++thread) {
+    TakeEvents(source, thread, &process->threads[thread]);
+  }
+}
+
+void ApplyEdits(NamingEdits edits, ProcessTrace* process) {
+  if (std::all_of(edits.begin(), edits.end(), [](const auto& list) { return list.empty(); }))
+    return;
+  auto edited = std::make_shared<NamedSource>(SourceOf(*process), std::move(edits));
+  if (process->source != nullptr) {
+    process->source = std::move(edited);
+    return;
+  }
+  TakeEvents(*edited, process);
 }
 
 }  // namespace gpubound

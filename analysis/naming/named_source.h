@@ -40,6 +40,11 @@ class NamedSource : public EventSource {
   NamingEdits edits_;
 };
 
+// Afterwards the source of |process|, or the events in its vectors, have the edits.
+void ApplyEdits(NamingEdits edits, ProcessTrace* process);
+// Copies the thread events of |source|, which is that of |process| or lies on it, into its vectors.
+void TakeEvents(const EventSource& source, ProcessTrace* process);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_NAMING_NAMED_SOURCE_H_

@@ -70,6 +70,11 @@ PeerTable::PeerTable(const Run& run, const std::vector<ProcessNature>& natures) 
 
 std::vector<Peer> PeerTable::Of(size_t process) const {
   const ProcessTrace& own = run_.processes[process];
+  std::set<int64_t> ranks;  // whom it waits for in collectives, whatever they do
+  for (const Label& label : own.labels) {
+    if (label.domain != kLateRankDomain) continue;
+    for (const int64_t pid : AwaitedPids(label)) ranks.insert(pid);
+  }
   std::map<std::vector<int64_t>, bool> groups;  // by pids: whether one of them simulates
   for (const Label& label : own.labels) {
     std::vector<int64_t> known;
@@ -77,8 +82,9 @@ std::vector<Peer> PeerTable::Of(size_t process) const {
     for (const int64_t pid : AwaitedPids(label)) {
       const auto peer = simulates_.find({own.identity.host, pid});
       if (pid == own.identity.pid || peer == simulates_.end()) continue;
-      groups[{pid}] = peer->second;
-      any_simulates |= peer->second;
+      const bool simulates = peer->second && !ranks.contains(pid);
+      groups[{pid}] = simulates;
+      any_simulates |= simulates;
       known.push_back(pid);
     }
     if (known.size() > 1) groups[std::move(known)] = any_simulates;

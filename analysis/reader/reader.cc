@@ -17,6 +17,7 @@
 
 #include "analysis/base/in_parallel.h"
 #include "analysis/naming/name_operations.h"
+#include "analysis/reader/late_ranks.h"
 #include "analysis/reader/later_iterations.h"
 #include "analysis/reader/machines.h"
 #include "analysis/reader/missing_processes.h"
@@ -305,6 +306,7 @@ Result<Run> ReadRun(const std::string& path, const Reading& reading) {
     if (process.device_work_lost) run.lost.push_back(process.identity);
   }
   KeepAskedSteps(&run);
+  NameLateRanks(&run);
   NameAwaitedProcesses(&run);
   std::set<ProcessIdentity> present;
   for (const TraceFileName& name : found->names) present.insert(name.identity);

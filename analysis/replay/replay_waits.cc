@@ -210,6 +210,7 @@ void ProcessReplay::HandOver(uint32_t index, ReplayThread* thread, const ThreadE
   const bool tells = !wakes || !WaitsUnseen(index, *thread, event.time_ns);
   Arrive(index, thread, event.time_ns, KindOf(event));
   EndStep(thread);
+  if (wakes && IsShared(event.payload)) return;  // lets threads of other processes go on
   HandOvers::Offer offer{tells ? event.time_ns : INT64_MIN, thread->now, 0};
   if (wakes) offer.slept = std::exchange(thread->slept, 0);
   if (wakes && tells && IsTime(event.payload)) {
@@ -222,6 +223,7 @@ void ProcessReplay::HandOver(uint32_t index, ReplayThread* thread, const ThreadE
 
 // It goes on as long after the thread that woke it, or started it, as it did.
 void ProcessReplay::BeWoken(uint32_t index, ReplayThread* thread, const ThreadEvent& event) {
+  if (IsShared(event.payload)) return;  // by another process, which the wait says (late_ranks.h)
   const HandOvers::Offer* const offer = wakes_.Find(event.payload);
   // Whom a wait for another process is for is known.
   if (offer == nullptr || offer->time_ns == INT64_MIN || WaitsForPeer(*thread)) return;

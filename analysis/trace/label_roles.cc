@@ -92,7 +92,7 @@ bool IsWarmUpName(std::string_view phase) {
 std::vector<int64_t> AwaitedPids(const Label& label) {
   std::vector<int64_t> pids;
   if (label.kind != LabelKind::kLayer || label.layer != Layer::kWait ||
-      label.domain != kPeerDomain) {
+      (label.domain != kPeerDomain && label.domain != kLateRankDomain)) {
     return pids;
   }
   const char* const end = label.text.data() + label.text.size();

@@ -13,7 +13,8 @@ import unittest
 COMMAND = os.environ["GPUBOUND_TEST_COMMAND"]
 PROGRAM = pathlib.Path(__file__).parent / "programs" / "distributed.py"
 TORCHRUN = pathlib.Path(sys.executable).parent / "torchrun"
-RANKS, ITERATIONS = 2, 5
+LATE = PROGRAM.with_name("late_rank.py")
+RANKS, ITERATIONS, LATE_RANKS = 2, 5, 3
 
 
 class TorchrunTest(unittest.TestCase):
@@ -48,6 +49,27 @@ class TorchrunTest(unittest.TestCase):
             name = "torch.distributed.distributed_c10d." + name
             self.assertEqual([row["count"] for row in calls if row["name"] == name],
                              [ITERATIONS] * RANKS, name)
+
+    def test_each_rank_is_known_to_wait_for_the_late_one_as_long_as_it_did(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = f"{folder}/run.gpubound"
+            output = self.output_of(COMMAND, "run", "-q", "-o", run, "--", TORCHRUN, "--standalone",
+                                    f"--nproc-per-node={LATE_RANKS}", LATE, "5", "0.5")
+            report = json.loads(self.output_of(COMMAND, "report", run, "--json"))
+        truth = json.loads(re.search(r"truth (\{.*\})", output).group(1))
+        processes = {str(process["pid"]): process for process in report["processes"]}
+        for pid, awaited in truth.items():
+            known = {}
+            for wait in processes[pid]["waits"]:
+                other = str(wait["pid"])
+                known[other] = known.get(other, 0) + wait["ns"]
+            whole = sum(awaited.values())
+            for other in set(known) | set(awaited):
+                self.assertAlmostEqual(known.get(other, 0), awaited.get(other, 0), delta=0.03 * whole,
+                                       msg=f"{pid} waited for {other}: {known}, by its clock {awaited}")
+            backward = {row["operation"]: row for row in processes[pid]["operations"]}["backpropagation"]
+            self.assertGreater(backward["waiting_ns"], 0.9 * backward["wall_ns"] * (LATE_RANKS - 1) / LATE_RANKS)
+        self.assertEqual([entry for entry in report["ledger"] if entry["counter"] == "hooks_failed"], [])
 
     def check_ranks(self, processes):
         self.assertEqual(len(processes), RANKS)

@@ -7,10 +7,12 @@
 #include <map>
 #include <sstream>
 
+#include "analysis/reader/late_ranks.h"
 #include "analysis/reader/wait_channels.h"
 #include "analysis/trace/label_roles.h"
 #include "proto/scope_domains.h"
 #include "proto/sync_types.h"
+#include "proto/wake_tokens.h"
 
 namespace gpubound::golden {
 namespace {
@@ -65,6 +67,7 @@ class Parser {
       if (!line.empty() && !Statement(line)) scenario_.mistakes.push_back(line);
     }
     FinishProcess();
+    NameLateRanks(&scenario_.run);
     NameAwaitedProcesses(&scenario_.run);
     return std::move(scenario_);
   }
@@ -124,6 +127,7 @@ class Parser {
       return true;
     }
     if (w[0] == "thread" && w.size() == 2) return AddThread(w[1]);
+    if (w[0] == "look" && w.size() == 6) return Look(w);
     if (w[0] == "unknown" && w.size() == 3) {
       process_.unknown.push_back({std::stoll(w[1]), std::stoll(w[2]), "test"});
       return true;
@@ -254,7 +258,9 @@ class Parser {
     } else if ((verb == "wake" || verb == "woken" || verb == "found") && w.size() == 4) {
       event.kind = verb == "wake" ? SlotKind::kHandOver : SlotKind::kAdopt;
       if (verb == "woken") event.kind = SlotKind::kWoken;
-      event.payload = std::stoull(w[3]);
+      const bool shared = w[3].starts_with("collective:");
+      event.payload =
+          shared ? kShared | std::stoull(w[3].substr(w[3].find(':') + 1)) : std::stoull(w[3]);
     } else if (verb == "hand-over" && w.size() >= 5) {
       event.kind = SlotKind::kHandOver;
       event.payload = std::stoull(w[3]);
@@ -272,6 +278,15 @@ class Parser {
     const bool known = event.kind != SlotKind::kBegin || Raw(event.label) != 0;
     thread->events.push_back(event);
     return known;
+  }
+
+  // "look THREAD BEGIN END on=NS ready=NS"
+  bool Look(const std::vector<std::string>& w) {
+    const ThreadTrace* thread = Thread(w[1]);
+    if (thread == nullptr || !w[4].starts_with("on=") || !w[5].starts_with("ready=")) return false;
+    process_.cpu_times.push_back({std::stoll(w[2]), std::stoll(w[3]), std::stoll(w[4].substr(3)),
+                                  std::stoll(w[5].substr(6)), thread->tid});
+    return true;
   }
 
   bool Reset(const std::vector<std::string>& w) {

@@ -12,6 +12,9 @@
 //   @20 NAME end operation WHAT      likewise
 //   @30 NAME phase WHAT              also: pause, resume, range-start ID WHAT, range-end ID,
 //                                    hand-over ID WHAT, adopt ID WHAT, wake ID, woken ID, found ID
+//                                    wake, woken: ID, or collective:ID, which all processes know
+//   look NAME 20 30 on=4 ready=1     how long the thread was on a CPU, and ready without one,
+//                                    between two looks at it; looks in order of time
 //   reset NAME [WHAT...]             events are missing here; these operations are open after it
 //   call NAME 10 20 cudaFoo #7       an API call with correlation id 7
 //   overhead NAME 10 20 WHAT         a CUPTI overhead record

@@ -114,6 +114,11 @@ struct gpubound_api {
  * as a timer; who waits for it goes on then by itself. */
 #define GPUBOUND_AT_TIME ((uint64_t)1 << 63)
 
+/* A `what` that processes of one machine know alike, GPUBOUND_SHARED | a number below 2^62, as of
+ * one collective of a group: `wake` as each of them enters it, `woken` when it has waited for the
+ * others. Whoever entered it last let the others go on. */
+#define GPUBOUND_SHARED ((uint64_t)1 << 62)
+
 /* Exported by libgpubound.so. NULL when the collector cannot record in this process. */
 const struct gpubound_api* gpubound_api_v1(void);
 

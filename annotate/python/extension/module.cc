@@ -279,6 +279,21 @@ PyObject* Drop(PyObject*, PyObject* token) {
   Py_RETURN_NONE;
 }
 
+// wake(what), woken(what): of a wait that the caller knows to end.
+PyObject* Wake(PyObject*, PyObject* what) {
+  uint64_t number = 0;
+  if (!ReadToken(what, &number)) return nullptr;
+  g_table.wake(number);
+  Py_RETURN_NONE;
+}
+
+PyObject* Woken(PyObject*, PyObject* what) {
+  uint64_t number = 0;
+  if (!ReadToken(what, &number)) return nullptr;
+  g_table.woken(number);
+  Py_RETURN_NONE;
+}
+
 // begin(label), end(label): for scopes that no object stands for.
 PyObject* BeginLabel(PyObject*, PyObject* number) {
   uint32_t label = 0;
@@ -356,6 +371,8 @@ PyMethodDef functions[] = {
     {"hand_over", HandOver, METH_NOARGS, nullptr},
     {"adopt", Adopt, METH_O, nullptr},
     {"drop", Drop, METH_O, nullptr},
+    {"wake", Wake, METH_O, nullptr},
+    {"woken", Woken, METH_O, nullptr},
     {"begin", BeginLabel, METH_O, nullptr},
     {"end", EndLabel, METH_O, nullptr},
     {"pause", Pause, METH_NOARGS, nullptr},

@@ -14,7 +14,7 @@ import inspect
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import (_api, _closures, _core, _cupti, _facts, _failures, _jitted, _loop, _natives, _ranges,
+from gpubound import (_api, _closures, _collectives, _core, _cupti, _facts, _failures, _jitted, _loop, _natives, _ranges,
                       _ray, _replacing, _roles, _signals, _timers, _versions, _waits)
 from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 
@@ -102,6 +102,8 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
 
 def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
     """Makes the wrapper of (function, its name) that `hook` asks for."""
+    if "collective" in hook:
+        return lambda original, name: _in_collective(original, name, hook)
     if "channel" in hook or "wakes" in hook or hook.get("layer") == "wait":
         return lambda original, name: _waits.watch(original, name, binds_to_instances(original), hook)
     if "handlers" in hook:
@@ -194,6 +196,11 @@ def _in_layer(original: Any, name: str, hook: Dict[str, Any]) -> Any:
     if hook.get("loop") != "worker":
         return wrapper
     return _core.watch(wrapper, 0, binds, _roles.CLOSES, _loop.enter_worker)
+
+
+def _in_collective(original: Any, name: str, hook: Dict[str, Any]) -> Any:
+    wrapper = _collectives.wrap(original, name, hook)
+    return _in_layer(wrapper, name, hook) if "layer" in hook else wrapper
 
 
 def _guard(hook: Dict[str, Any], called: str) -> Optional[Callable[[], object]]:

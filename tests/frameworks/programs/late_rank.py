@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks of which one comes late to each collective: those that DistributedDataParallel starts within
+backward(), and others. Each rank writes down when it came, and the last line of rank 0 says, as JSON, for
+how long each pid waited for which, in nanoseconds. For torchrun. Arguments: turns, seconds of lateness."""
+import json
+import os
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+turns, lateness = int(sys.argv[1]), float(sys.argv[2])
+dist.init_process_group("gloo")
+rank, size = dist.get_rank(), dist.get_world_size()
+torch.manual_seed(1)
+model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Linear(8, 1)))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+came = []
+
+
+def come(turn):
+    """One rank after the other is the late one."""
+    if rank == (len(came) + turn) % size:
+        time.sleep(lateness)
+    came.append(time.monotonic_ns())
+
+
+model(torch.randn(8, 8)).mean().backward()  # the first one makes the buckets
+dist.barrier()
+for i in range(turns):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 8)).square().mean()
+    come(i)
+    loss.backward()
+    optimizer.step()
+    come(i)
+    dist.all_reduce(torch.ones(1))
+    come(i)
+    work = dist.all_gather([torch.ones(1) for _ in range(size)], torch.ones(1), async_op=True)
+    work.wait()
+    come(i)
+    dist.barrier()
+everybody = [None] * size
+dist.all_gather_object(everybody, (os.getpid(), came))
+truth = {str(pid): {} for pid, _ in everybody}
+for times in zip(*(times for _, times in everybody)):
+    last = max(range(size), key=lambda one: times[one])
+    for one in range(size):
+        if one == last:
+            continue
+        waited = truth[str(everybody[one][0])]
+        awaited = str(everybody[last][0])
+        waited[awaited] = waited.get(awaited, 0) + times[last] - times[one]
+dist.destroy_process_group()
+if rank == 0:
+    print(f"\ntruth {json.dumps(truth)}", flush=True)
