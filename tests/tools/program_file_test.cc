@@ -40,10 +40,11 @@ class ProgramFileTest : public testing::Test {
   std::vector<std::string> Reasons(const ProgramFile& program,
                                    std::map<std::string, std::string> variables = {}) {
     const GetVariable environment = FakeVariables(std::move(variables));
-    return WhyNothingRecorded(program, environment);
+    return WhyNothingRecorded(program, hooks_python_, environment);
   }
 
   TemporaryFolder folder_;
+  bool hooks_python_ = true;
 };
 
 #if defined(__x86_64__)
@@ -115,6 +116,13 @@ TEST_F(ProgramFileTest, AnAllocatorThatIsPreloadedInOurPlaceIsNamed) {
 
 TEST_F(ProgramFileTest, APythonThatIsPartOfItsProgramIsNamed) {
   EXPECT_THAT(Reasons({}), testing::Contains(HasSubstr("frozen with its program")));
+}
+
+TEST_F(ProgramFileTest, ABuildWithoutPythonHooksIsNamedFirst) {
+  hooks_python_ = false;
+  EXPECT_THAT(Reasons({}).front(), HasSubstr("has no Python hooks"));
+  hooks_python_ = true;
+  EXPECT_THAT(Reasons({}), testing::Each(testing::Not(HasSubstr("no Python hooks"))));
 }
 
 TEST_F(ProgramFileTest, AVariableThatLeavesPythonAloneIsNamed) {

@@ -102,8 +102,8 @@ int Fail(const Error& error) {
 TextOptions StderrOptions() { return TextOptionsFor(FactsOf(STDERR_FILENO), EnvironmentVariable); }
 
 // |failure|: how the program failed. Then its reason comes before all that are ours.
-void ExplainNothingRecorded(const RunArguments& arguments, const RunDirectory& directory,
-                            const std::string& failure) {
+void ExplainNothingRecorded(const RunArguments& arguments, const LibraryFiles& libraries,
+                            const RunDirectory& directory, const std::string& failure) {
   std::error_code ignored;
   if (!std::filesystem::exists(directory.path, ignored)) return;  // removed, as was said
   if (!failure.empty()) {
@@ -118,7 +118,8 @@ void ExplainNothingRecorded(const RunArguments& arguments, const RunDirectory& d
   if (arguments.duration_ns) {
     text += "  - Perhaps --duration was over before anything happened.\n";
   }
-  for (const std::string& reason : WhyNothingRecorded(program, EnvironmentVariable)) {
+  const bool hooks_python = !PythonExtensions(libraries.python_startup).empty();
+  for (const std::string& reason : WhyNothingRecorded(program, hooks_python, EnvironmentVariable)) {
     text += Wrap("  - " + reason, StderrOptions().width, 4);
   }
   PrintMessage(fmt::format("{}run directory: {}", text, EscapeName(directory.path)));
@@ -294,7 +295,9 @@ int RunProgram(const Arguments& words) {
   if (!outcome.ran || !outcome.owns_run) return outcome.exit_status;
   Guarded("ending the run", directory->path, [&] {
     if (!HoldsTrace(directory->path)) {
-      if (!arguments.quiet) ExplainNothingRecorded(arguments, *directory, outcome.failure);
+      if (!arguments.quiet) {
+        ExplainNothingRecorded(arguments, *libraries, *directory, outcome.failure);
+      }
       return;
     }
     GiveCalibration(arguments, *libraries, *directory);

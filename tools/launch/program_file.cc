@@ -88,7 +88,7 @@ ProgramFile InspectProgram(const std::string& path) {
   return program;
 }
 
-std::vector<std::string> WhyNothingRecorded(const ProgramFile& program,
+std::vector<std::string> WhyNothingRecorded(const ProgramFile& program, bool hooks_python,
                                             const GetVariable& variable) {
   const std::string path = EscapeName(program.path);
   std::vector<std::string> reasons;
@@ -119,7 +119,12 @@ std::vector<std::string> WhyNothingRecorded(const ProgramFile& program,
                       ", which is respected: NVTX ranges go to that library and not to gpubound. "
                       "Unset it to record them.");
   }
-  if (const std::string reason = WhyPythonIsLeftAlone(variable); !reason.empty()) {
+  if (!hooks_python) {
+    reasons.emplace_back(
+        "This gpubound has no Python hooks, as its Python extension was not built: nothing is "
+        "recorded of a Python program but its CUDA calls. Install Python's headers (Debian: "
+        "python3-dev) and build gpubound again, or install it with pip.");
+  } else if (const std::string reason = WhyPythonIsLeftAlone(variable); !reason.empty()) {
     reasons.push_back(reason);
   }
   reasons.insert(reasons.end(), kWhyNothingRecorded.begin(), kWhyNothingRecorded.end());

@@ -27,8 +27,9 @@ std::string FindProgram(const std::string& name, const GetVariable& variable);
 ProgramFile InspectProgram(const std::string& path);
 
 // Sentences for the user: what explains that |program| recorded nothing, most certain first, or
-// what might, when nothing does for certain. Never empty.
-std::vector<std::string> WhyNothingRecorded(const ProgramFile& program,
+// what might, when nothing does for certain. |hooks_python|: this gpubound has what hooks Python.
+// Never empty.
+std::vector<std::string> WhyNothingRecorded(const ProgramFile& program, bool hooks_python,
                                             const GetVariable& variable);
 
 }  // namespace gpubound
