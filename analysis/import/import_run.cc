@@ -744,8 +744,10 @@ class RunWriter {
     if (timeless_ > 0) first.Count(LedgerCounter::import_times_outlying, timeless_);
     if (timeless_ + outlying_work_ == 0) return;
     const uint64_t count = timeless_ + outlying_work_;
-    std::string note = std::to_string(count) + (count == 1 ? " event has" : " events have") +
-                       " no time that can be theirs and count for nothing";
+    std::string note = std::to_string(count) +
+                       (count == 1 ? " event has no time that can be right and counts"
+                                   : " events have no time that can be right and count") +
+                       " for nothing";
     if (trace_.outlier_distance_ns > 0) {
       note += ": the nearest of them lies " + FormatTime(trace_.outlier_distance_ns) +
               " from all others, which take " + FormatTime(trace_.last_ns - trace_.first_ns);

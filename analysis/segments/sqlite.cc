@@ -247,8 +247,10 @@ Result<Database> Database::Create(const std::string& path, const std::string& sc
   close(fd);
   Database database;
   sqlite3* opened = nullptr;
-  const int result =
-      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  // Nobody else knows of the file yet. To lock it, SQLite would look through all files that it has
+  // open, of which an import has one for each process.
+  const int result = sqlite3_open_v2(path.c_str(), &opened,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, "unix-none");
   database.database_.reset(opened);
   if (result != SQLITE_OK) return failed(sqlite3_errstr(result));
   // An import has one open for each process, and of thousands their memory would be most of all.
