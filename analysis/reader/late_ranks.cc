@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +24,7 @@ namespace gpubound {
 namespace {
 
 constexpr char kCollectivePrefix[] = "collective:[";
+constexpr char kReductionPrefix[] = "reduction:[";
 
 struct Entry {
   size_t process = 0;
@@ -41,13 +44,18 @@ struct CollectiveWait {
 // Of one host.
 struct Host {
   std::unordered_map<uint64_t, std::vector<Entry>> entries;  // by collective
+  std::unordered_map<uint64_t, int64_t> first_over_ns;       // of waits, by collective
   std::map<size_t, std::vector<CollectiveWait>> waits;       // by process
 };
 
+bool IsOf(const Label& label, const char* prefix) {
+  return label.kind == LabelKind::kLayer && label.domain == kChannelDomain &&
+         label.text.starts_with(prefix);
+}
+
 bool IsInCollectives(const ProcessTrace& process) {
   return std::any_of(process.labels.begin(), process.labels.end(), [](const Label& label) {
-    return label.kind == LabelKind::kLayer && label.domain == kChannelDomain &&
-           label.text.starts_with(kCollectivePrefix);
+    return IsOf(label, kCollectivePrefix) || IsOf(label, kReductionPrefix);
   });
 }
 
@@ -76,8 +84,14 @@ class ThreadReader {
     if (IsWake(event) && IsShared(event.payload)) {
       host_.entries[event.payload].push_back({number_, event.time_ns});
     }
+    const bool is_over = event.kind == SlotKind::kWoken && IsShared(event.payload);
+    if (is_over) {
+      int64_t& first_ns =
+          host_.first_over_ns.try_emplace(event.payload, event.time_ns).first->second;
+      first_ns = std::min(first_ns, event.time_ns);
+    }
     if (!known_) return;
-    if (event.kind != SlotKind::kWoken || !IsShared(event.payload)) {
+    if (!is_over) {
       wait_.inside_ns.push_back(event.time_ns);
       return;
     }
@@ -117,16 +131,18 @@ void ReadProcess(const ProcessTrace& process, size_t number, Host* host) {
   }
 }
 
-// Who entered last while |process| waited; null: nobody did.
-const Entry* LastWithin(const CollectiveWait& wait, size_t process, const Host& host) {
-  const Entry* last = nullptr;
+// Who entered last while |process| waited; absent: nobody did.
+std::optional<Entry> LastWithin(const CollectiveWait& wait, size_t process, bool is_reduction,
+                                const Host& host) {
   const auto entries = host.entries.find(wait.what);
-  if (entries == host.entries.end()) return last;
-  for (const Entry& entry : entries->second) {
+  if (entries == host.entries.end()) return std::nullopt;
+  Entry last{process, wait.time.begin_ns};
+  for (Entry entry : entries->second) {
+    if (is_reduction) entry.time_ns = std::min(entry.time_ns, host.first_over_ns.at(wait.what));
     if (entry.process == process || entry.time_ns > wait.time.end_ns) continue;
-    if (last == nullptr || entry.time_ns > last->time_ns) last = &entry;
+    if (entry.time_ns > last.time_ns) last = entry;
   }
-  return last != nullptr && last->time_ns > wait.time.begin_ns ? last : nullptr;
+  return last.process == process ? std::nullopt : std::optional(last);
 }
 
 LabelId WaitFor(int64_t pid, ProcessTrace* process) {
@@ -164,8 +180,9 @@ void NameLateRanks(const Host& host, Run* run) {
     ProcessTrace* process = &run->processes[number];
     NamingEdits edits(process->threads.size());
     for (const CollectiveWait& wait : waits) {
-      const Entry* const last = LastWithin(wait, number, host);
-      if (last == nullptr) continue;
+      const bool is_reduction = IsOf(process->labels[Raw(wait.label)], kReductionPrefix);
+      const std::optional<Entry> last = LastWithin(wait, number, is_reduction, host);
+      if (!last) continue;
       const int64_t pid = run->processes[last->process].identity.pid;
       CutWait(wait, WaitFor(pid, process), last->time_ns, &edits[wait.thread]);
     }

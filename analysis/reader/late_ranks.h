@@ -11,8 +11,11 @@
 // So a wait is cut where the last other rank entered: up to there it is a recorded wait for that
 // process (kLateRankDomain), from there on what it was, a wait while data moves. Ranks that entered
 // after the wait was over kept nobody waiting, as those that only receive in a broadcast. Ranks of
-// other hosts do not count: when they entered is not known to a clock of this one. Pure but for
-// reading events.
+// other hosts do not count: when they entered is not known to a clock of this one.
+//
+// In a reduction everybody waits for everybody, and native code enters it before the rank can say
+// so. Who says it when the first wait is over already, has entered by then. Pure but for reading
+// events.
 #ifndef GPUBOUND_ANALYSIS_READER_LATE_RANKS_H_
 #define GPUBOUND_ANALYSIS_READER_LATE_RANKS_H_
 

@@ -68,7 +68,7 @@ class TorchrunTest(unittest.TestCase):
                 self.assertAlmostEqual(known.get(other, 0), awaited.get(other, 0), delta=0.03 * whole,
                                        msg=f"{pid} waited for {other}: {known}, by its clock {awaited}")
             backward = {row["operation"]: row for row in processes[pid]["operations"]}["backpropagation"]
-            self.assertGreater(backward["waiting_ns"], 0.9 * backward["wall_ns"] * (LATE_RANKS - 1) / LATE_RANKS)
+            self.assertGreater(backward["waiting_ns"], 1e9)  # in at least three turns it is not the late one
         self.assertEqual([entry for entry in report["ledger"] if entry["counter"] == "hooks_failed"], [])
 
     def check_ranks(self, processes):

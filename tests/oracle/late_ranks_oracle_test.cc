@@ -4,6 +4,7 @@
 // instant, and looking at all events for each.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -25,6 +26,7 @@ constexpr int64_t kLength = 60;
 constexpr LabelId kCollective{1};
 constexpr LabelId kBarrier{2};
 constexpr LabelId kUpdate{3};
+constexpr LabelId kReduction{4};
 
 ThreadEvent Event(int64_t time_ns, SlotKind kind, LabelId label, uint64_t payload = 0) {
   ThreadEvent event;
@@ -54,7 +56,7 @@ class RandomThread {
     now_ += static_cast<int64_t>(random_() % 4);
   }
   void Turn() {
-    const LabelId label = Maybe(3) ? kBarrier : kCollective;
+    const LabelId label = Maybe(3) ? kBarrier : Maybe(3) ? kReduction : kCollective;
     const uint64_t what = What();
     const bool enters_before = Maybe(2);
     if (enters_before) Put(SlotKind::kHandOver, LabelId{}, what);
@@ -89,7 +91,8 @@ gpubound::Run MakeRun(uint64_t seed) {
     process.labels = {{},
                       {LabelKind::kLayer, Layer::kWait, kChannelDomain, "collective:[0]"},
                       {LabelKind::kLayer, Layer::kWait, "", "barrier"},
-                      {LabelKind::kOperation, Layer::kUnset, "", "update"}};
+                      {LabelKind::kOperation, Layer::kUnset, "", "update"},
+                      {LabelKind::kLayer, Layer::kWait, kChannelDomain, "reduction:[0]"}};
     const int threads = 1 + static_cast<int>(random() % 2);
     for (int t = 0; t < threads; ++t) {
       process.threads.emplace_back().events = RandomThread(&random).Make();
@@ -104,7 +107,8 @@ std::vector<WaitEvents> OutermostWaits(const std::vector<ThreadEvent>& events) {
   std::vector<WaitEvents> waits;
   int depth = 0;
   for (size_t i = 0; i < events.size(); ++i) {
-    if (events[i].label != kCollective && events[i].label != kBarrier) continue;
+    const LabelId label = events[i].label;
+    if (label != kCollective && label != kBarrier && label != kReduction) continue;
     if (events[i].kind == SlotKind::kBegin && depth++ == 0) waits.push_back({i, events.size()});
     if (events[i].kind == SlotKind::kEnd && --depth == 0) waits.back().second = i;
   }
@@ -119,6 +123,17 @@ int64_t AwaitedNaively(const gpubound::Run& run, size_t p, const std::vector<Thr
     while (over < end && !(events[over].kind == SlotKind::kWoken && IsShared(events[over].payload)))
       ++over;
     if (over == end || t < events[begin].time_ns || t >= events[over].time_ns) continue;
+    int64_t counted_until_ns = INT64_MAX;  // who says later that it has entered, has by then
+    for (const ProcessTrace& process : run.processes) {
+      if (process.identity.host != run.processes[p].identity.host) continue;
+      for (const ThreadTrace& thread : process.threads) {
+        for (const ThreadEvent& event : thread.events) {
+          if (event.kind != SlotKind::kWoken || event.payload != events[over].payload) continue;
+          if (events[begin].label != kReduction) continue;
+          counted_until_ns = std::min(counted_until_ns, event.time_ns);
+        }
+      }
+    }
     int64_t last_ns = events[begin].time_ns;
     int64_t last = 0;
     for (size_t other = 0; other < run.processes.size(); ++other) {
@@ -127,8 +142,9 @@ int64_t AwaitedNaively(const gpubound::Run& run, size_t p, const std::vector<Thr
       for (const ThreadTrace& thread : process.threads) {
         for (const ThreadEvent& event : thread.events) {
           if (!IsWake(event) || event.payload != events[over].payload) continue;
-          if (event.time_ns <= last_ns || event.time_ns > events[over].time_ns) continue;
-          last_ns = event.time_ns;
+          const int64_t entered_ns = std::min(event.time_ns, counted_until_ns);
+          if (entered_ns <= last_ns || entered_ns > events[over].time_ns) continue;
+          last_ns = entered_ns;
           last = process.identity.pid;
         }
       }

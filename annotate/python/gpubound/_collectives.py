@@ -26,10 +26,12 @@ _JOB = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTA
 class _Group:
     """What one process has done in a group of ranks."""
 
-    __slots__ = ("label", "_key", "_next")
+    __slots__ = ("label", "reduction", "_key", "_next")
 
     def __init__(self, name: str, size: int) -> None:
         self.label = _core.wait_label(f"collective:[{name}]")
+        # Of these the rank is known to have come when it has waited for others, not before.
+        self.reduction = _core.wait_label(f"reduction:[{name}]")
         self._key = " ".join([os.environ.get(variable, "-") for variable in _JOB] + [str(size), name])
         self._next: Dict[str, int] = {}
 
@@ -198,8 +200,8 @@ class _Reduction:
                 continue
             _core.wake(what)
             if self._wait is None and threading.get_ident() == self._thread:
-                self._wait = what, group.label
-                _core.begin(group.label)
+                self._wait = what, group.reduction
+                _core.begin(group.reduction)
 
     def remove_hook(self) -> None:
         """The graph may outlive this backward()."""

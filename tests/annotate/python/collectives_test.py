@@ -62,6 +62,7 @@ class HookedGroup(Group):
 
 WAIT = _collectives.wrap(Work.wait, "Work.wait", {"collective": "waits"})
 SCOPE = "layer(2) channel:collective:[7]"
+REDUCTION = "layer(2) channel:reduction:[7]"
 
 
 class CollectivesCase(recorded.RecordedTest):
@@ -182,7 +183,7 @@ class ReductionTest(CollectivesCase):
         self.assertEqual(self.backward(starts=2), "gradients")
         entered, begin, woken, end = self.take()
         self.assertEqual(self.number_of(entered), self.number_of(woken))
-        self.assertEqual((begin, end), (f"begin {SCOPE}", f"end {SCOPE}"))
+        self.assertEqual((begin, end), (f"begin {REDUCTION}", f"end {REDUCTION}"))
         self.assertEqual(self.hooks, [], "nothing stays on the graph")
 
     def test_a_backward_that_reduces_nothing_does_not_wait(self):
@@ -193,7 +194,7 @@ class ReductionTest(CollectivesCase):
     def test_a_backward_that_fails_ends_its_wait(self):
         with self.assertRaisesRegex(RuntimeError, "not today"):
             self.backward(starts=1, fails=True)
-        self.assertEqual(self.take()[-1], f"end {SCOPE}")
+        self.assertEqual(self.take()[-1], f"end {REDUCTION}")
         self.assertEqual(_core.depth(), 0)
 
 

@@ -15,25 +15,41 @@ turns, lateness = int(sys.argv[1]), float(sys.argv[2])
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(1)
-model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Linear(8, 1)))
+model = nn.parallel.DistributedDataParallel(nn.Linear(8, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 came = []
 
 
-def come(turn):
-    """One rank after the other is the late one."""
-    if rank == (len(came) + turn) % size:
-        time.sleep(lateness)
+def note(*_):
+    """The rank is there."""
     came.append(time.monotonic_ns())
 
 
-model(torch.randn(8, 8)).mean().backward()  # the first one makes the buckets
+def be_late(turn):
+    """One rank after the other is."""
+    if rank == (len(came) + turn) % size:
+        time.sleep(lateness)
+
+
+def come(turn):
+    be_late(turn)
+    note()
+
+
+def backward():
+    """The rank is there when all its gradients are, just before it waits for the reduction."""
+    loss = model(torch.randn(8, 8)).square().mean()
+    loss.register_hook(lambda _: torch.autograd.Variable._execution_engine.queue_callback(note))
+    loss.backward()
+
+
+backward()  # ranks begin when they have imported everything
+note()
 dist.barrier()
 for i in range(turns):
     optimizer.zero_grad()
-    loss = model(torch.randn(8, 8)).square().mean()
-    come(i)
-    loss.backward()
+    be_late(i)
+    backward()
     optimizer.step()
     come(i)
     dist.all_reduce(torch.ones(1))
@@ -42,6 +58,7 @@ for i in range(turns):
     work.wait()
     come(i)
     dist.barrier()
+note()
 everybody = [None] * size
 dist.all_gather_object(everybody, (os.getpid(), came))
 truth = {str(pid): {} for pid, _ in everybody}
