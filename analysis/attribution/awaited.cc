@@ -23,18 +23,30 @@ const ProcessTrace* Find(const Run& run, const std::string& host, int64_t pid) {
   return found == run.processes.end() ? nullptr : &*found;
 }
 
-// Whether |process| descends from |other|. A parent that is not part of the run, as the fork server
-// of multiprocessing is not, may well descend from whoever began earlier.
-bool IsWorkerOf(const Run& run, const ProcessTrace& process, const ProcessTrace& other) {
-  const ProcessTrace* ancestor = &process;
+// |process| and those from which it descends, as far as they are part of the run.
+std::vector<const ProcessTrace*> LineOf(const Run& run, const ProcessTrace& process) {
+  std::vector<const ProcessTrace*> line = {&process};
   // Pids come again: what looks like a circle ends with the number of processes.
-  for (size_t left = run.processes.size(); left > 0; --left) {
-    if (ancestor->parent_pid == other.identity.pid) return true;
-    const ProcessTrace* parent = Find(run, other.identity.host, ancestor->parent_pid);
-    if (parent == nullptr) return ancestor != &other && other.identity < process.identity;
-    ancestor = parent;
+  while (line.size() <= run.processes.size()) {
+    const ProcessTrace* parent = Find(run, process.identity.host, line.back()->parent_pid);
+    if (parent == nullptr) break;
+    line.push_back(parent);
   }
-  return false;
+  return line;
+}
+
+// Whether |process| descends from |other|. A parent that is not part of the run, as the fork server
+// of multiprocessing is not, may well descend from whoever began earlier; but not from another one
+// that descends from the same process of the run, as ranks do from their launcher.
+bool IsWorkerOf(const Run& run, const ProcessTrace& process, const ProcessTrace& other) {
+  const std::vector<const ProcessTrace*> line = LineOf(run, process);
+  const auto is_other = [&other](const ProcessTrace* ancestor) {
+    return ancestor->parent_pid == other.identity.pid;
+  };
+  if (std::any_of(line.begin(), line.end(), is_other)) return true;
+  const std::vector<const ProcessTrace*> others = LineOf(run, other);
+  const bool related = std::find(others.begin(), others.end(), line.back()) != others.end();
+  return !related && other.identity < process.identity;
 }
 
 // Waits of one process for another, with the number of the operation that each was under.

@@ -171,8 +171,9 @@ class Diagnosis {
     ReportDiagnosis made = Finding(
         simulates ? kEnvironmentWorkers : kWaiting, share,
         "No GPU work: the program waits " + FormatShare(share) + " of the run for " + whom + ".",
-        simulates ? "Use more environment workers, or make step() faster."
-                  : "Make those processes faster, or start more of them.");
+        simulates         ? "Use more environment workers, or make step() faster."
+        : longest.workers ? "Make those processes faster, or start more of them."
+                          : "Make those processes faster, or give each of them as much to do.");
     if (longest.activity != kNoOperation) made.operation = longest.activity;
     return made;
   }
@@ -405,9 +406,10 @@ class Diagnosis {
 
   // --- The processors ---
 
-  // Of the time in which threads of the run could have run, that without a core.
+  // Of the time in which threads of the run could have run, that without a core: as each process
+  // counted it of its own threads, or as it was sampled of all that a process started.
   double RunDelay() const {
-    double delay = 0;
+    double delay = DelayOfProcesses();
     for (const ReportProcess* process : {MainProcess(report_), process_}) {
       if (process != nullptr && process->process_tree) {
         delay = std::max(delay, process->process_tree->RunDelayShare());
@@ -416,12 +418,41 @@ class Diagnosis {
     return delay;
   }
 
+  // 0 where it is little of the run's time, as of threads that do next to nothing.
+  double DelayOfProcesses() const {
+    int64_t on_cpu_ns = 0;
+    int64_t ready_ns = 0;
+    for (const ReportProcess& process : report_.processes) {
+      if (!process.threads_cpu || !process.threads_cpu->ready_ns) continue;
+      on_cpu_ns += process.threads_cpu->on_cpu_ns;
+      ready_ns += *process.threads_cpu->ready_ns;
+    }
+    const auto delay = static_cast<double>(ready_ns);
+    if (ready_ns == 0 || process_ == nullptr ||
+        delay < kSomeStarved * static_cast<double>(process_->span_ns)) {
+      return 0;
+    }
+    return delay / static_cast<double>(on_cpu_ns + ready_ns);
+  }
+
+  // What operations do, and not what came before them, as imports. True where nothing is known.
+  bool OperationsLackCores() const {
+    int64_t known_ns = 0;
+    int64_t ready_ns = 0;
+    for (const ReportOperation& row : process_->operations) {
+      if (!row.cpu || row.operation == kNoOperation) continue;
+      known_ns += row.wall_ns;
+      ready_ns += row.cpu->ready_ns;
+    }
+    return static_cast<double>(ready_ns) >= kStarved * static_cast<double>(known_ns);
+  }
+
   // More cores would help, whatever else the run waits for.
   bool IsStarvedVerdict(const ReportDiagnosis& verdict) const {
     static constexpr std::array kOfTheCpu = {kLaunchBound, kEnvironmentBound, kEnvironmentWorkers,
                                              kInputBound,  kWaiting,          kUnattributed,
                                              kCpuBound,    kCpuOnly};
-    return RunDelay() >= kStarved &&
+    return RunDelay() >= kStarved && OperationsLackCores() &&
            std::any_of(kOfTheCpu.begin(), kOfTheCpu.end(),
                        [&verdict](const char* kind) { return verdict.kind == kind; });
   }

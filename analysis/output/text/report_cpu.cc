@@ -41,8 +41,8 @@ class CpuRows {
       const ReportCpu& cpu = *row.cpu;
       any_ = true;
       table_.AddRow({ShownName(row.operation), thread.empty() ? "primary" : thread,
-                     Time(cpu.on_cpu_ns), Time(cpu.ready_ns), Time(cpu.blocked_ns),
-                     Time(cpu.unknown_ns), Time(cpu.error_ns)});
+                     Time(cpu.on_cpu_ns), Time(cpu.ready_ns) + (cpu.NoCoreForLong() ? " !" : ""),
+                     Time(cpu.blocked_ns), Time(cpu.unknown_ns), Time(cpu.error_ns)});
       if (!cpu.NoCoreForLong()) continue;
       ++starved_rows_;
       if (starved_ == nullptr || cpu.ready_ns > starved_->cpu->ready_ns) starved_ = &row;
@@ -55,7 +55,7 @@ class CpuRows {
     const std::string operation =
         ShortName(ShownName(starved_->operation), kNameInSentence, options_.unicode);
     return Wrap("> Threads that could run had no core in " + std::to_string(starved_rows_) +
-                    (starved_rows_ == 1 ? " row" : " rows") + ", in " + operation + " for " +
+                    (starved_rows_ == 1 ? " row" : " rows") + " (!), in " + operation + " for " +
                     FormatShare(starved_->cpu->ReadyShare()) +
                     " of the time in which it could have run. Give the run more cores, or start "
                     "fewer processes and threads (OMP_NUM_THREADS).",

@@ -64,6 +64,25 @@ std::string UnitOf(const std::string& counter) {
   return counter;
 }
 
+// How busy the GPU is in the window that the headline is not about, where that differs by much: a
+// profile has time before the first work and after the last.
+std::string OtherWindowLine(const ReportRun& run, const TextOptions& options) {
+  constexpr double kMuch = 0.05;
+  const bool is_work = run.headline == "work";
+  const double other = is_work ? run.whole_gpu_busy_share : run.work_gpu_busy_share;
+  if (run.work_ns == 0 || std::abs(other - run.gpu_busy_share) < kMuch) return {};
+  std::string line;
+  if (is_work) {
+    line = "In the whole run the GPU is busy " +
+           Bounded(run.whole_gpu_busy_is_upper_bound,
+                   run.gpu_busy_is_lower_bound || run.whole_unknown.share > 0, FormatShare(other));
+  } else if (run.headline == "span") {
+    line = WorkWindowText(run, options);
+    if (!line.empty()) line.front() = 'F';
+  }
+  return line.empty() ? "" : Wrap(line + ".", options.width, 2);
+}
+
 std::string RunLine(const Report& report, const ReportProcess& process,
                     const TextOptions& options) {
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
@@ -256,6 +275,7 @@ std::string OperationTable(const Report& report, const ReportProcess& process,
 std::string IdleLine(const Report& report, const TextOptions& options) {
   if (UsesNoGpu(report)) return {};
   const ReportRun& run = report.run;
+  if (run.devices_used == 0) return {};  // nothing could be idle
   const ReportProcess* process = HeadlineProcess(report);
   const IdleExplained explained = HeadlineIdle(report);
   const double idle = std::max(0.0, 1 - run.gpu_busy_share - run.unknown.share);
@@ -306,7 +326,9 @@ std::string Compose(const Report& report, const TextOptions& options, const Exte
   std::string text = VerdictLines(report, options, /*with_action=*/true);
   const ReportProcess* const process = ToldProcess(report);
   text += "\n";
-  if (process != nullptr) text += RunLine(report, *process, options);
+  if (process != nullptr) {
+    text += RunLine(report, *process, options) + OtherWindowLine(report.run, options);
+  }
   text += IterationLine(report, options) + QualityLines(report, options) +
           StepsLine(report, options) + Warnings(report, options);
   if (process == nullptr) {

@@ -19,6 +19,9 @@ std::string SimulatedLine(const Report& report, const TextOptions& options);
 // faster GPU would save.
 std::string HeadlineScope(const Report& report, const TextOptions& options);
 
+// How busy the GPU is from the first to the last work; empty where the other figures say that too.
+std::string WorkWindowText(const ReportRun& run, const TextOptions& options);
+
 // That the program failed, and how; empty where all was well or is not known.
 std::string FailureLine(const Report& report, const TextOptions& options);
 

@@ -232,6 +232,26 @@ TEST_F(DiagnoseTest, ThreadsWithoutACoreAreTheLimitWhereTheCpuIsWaitedFor) {
   EXPECT_THAT(Kinds(), ElementsAre(kSyncBound));
 }
 
+TEST_F(DiagnoseTest, ThreadsThatTheProcessItselfCountedWithoutACoreAreSaid) {
+  MakeIdle("sync", 0.7);
+  process().threads_cpu = {600, 399};
+  EXPECT_THAT(Kinds(), ElementsAre(kSyncBound, kCpuStarvation));
+  EXPECT_THAT(All().back().finding, HasSubstr("no core 40 % of the time"));
+  process().threads_cpu = {20, 20};  // a hundredth of the run's time
+  EXPECT_THAT(Kinds(), ElementsAre(kSyncBound));
+  process().threads_cpu = {600, std::nullopt};
+  EXPECT_THAT(Kinds(), ElementsAre(kSyncBound));
+}
+
+TEST_F(DiagnoseTest, MissingCoresAreTheLimitOnlyWhereOperationsLackedThem) {
+  MakeIdle("simulation", 0.7);
+  process().threads_cpu = {100, 900};
+  row().cpu.emplace().ready_ns = row().wall_ns / 2;
+  EXPECT_THAT(Kinds(), ElementsAre(kCpuStarvation, kEnvironmentBound));
+  row().cpu->ready_ns = row().wall_ns / 10;  // it was imports that lacked them
+  EXPECT_THAT(Kinds(), ElementsAre(kEnvironmentBound, kCpuStarvation));
+}
+
 TEST_F(DiagnoseTest, ProcessesThatShareABusyGpuWaitForEachOther) {
   Share(400);
   EXPECT_EQ(First().kind, kSharedGpu);

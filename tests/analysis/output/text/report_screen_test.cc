@@ -147,6 +147,26 @@ TEST_F(ReportScreenTest, OneScreenSaysItAllTheVerdictFirst) {
   EXPECT_THAT(screen, Not(HasSubstr("Python"))) << "it would save less than 1 %";
 }
 
+TEST_F(ReportScreenTest, TheShareOfTheWindowThatTheHeadlineIsNotAboutStandsBesideIt) {
+  ReportRun& run = report_.run;
+  run.headline = "span";
+  run.gpu_busy_share = run.whole_gpu_busy_share = 0.56;
+  run.work_ns = 5000 * kMs;
+  run.work_gpu_busy_share = 0.998;
+  EXPECT_THAT(Text(), HasSubstr("\nFrom the first to the last GPU work, 5.00 s, busy 99.8 %.\n"));
+  run.headline = "work";
+  run.gpu_busy_share = 0.998;
+  EXPECT_THAT(Text(), HasSubstr("\nIn the whole run the GPU is busy 56 %.\n"));
+  run.work_gpu_busy_share = run.whole_gpu_busy_share = 0.99;
+  EXPECT_THAT(Text(), Not(HasSubstr("In the whole run")));
+}
+
+TEST_F(ReportScreenTest, WithoutAGpuNoneIsIdle) {
+  EXPECT_THAT(Text(), HasSubstr("GPU idle 59 % of the time"));
+  report_.run.devices_used = 0;
+  EXPECT_THAT(Text(), Not(HasSubstr("GPU idle 59 %")));
+}
+
 TEST_F(ReportScreenTest, TheRowThatLimitsTheRunIsMarked) {
   EXPECT_THAT(Text(), ContainsRegex("\n> backpropagation +66.5 ms"));
 }
