@@ -70,6 +70,8 @@ std::string Iteration(int number, int64_t at, int64_t longer_ns) {
           " cudaStreamSynchronize #" + std::to_string(2 * number + 1) + "\n";
   text += Work("copy", at + 75'000, at + 78'000, 2 * number + 1);
   text += At(at + 90'000 + longer_ns, "end operation evil");
+  text += "look main " + std::to_string(at) + " " + std::to_string(at + kIterationNs) +
+          " on=50000 ready=20000\n";
   const int64_t early_ns = 1'000 + number % 5 * 400;
   return text + At(at + kIterationNs - early_ns, "step " + std::to_string(number));
 }

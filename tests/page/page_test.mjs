@@ -170,6 +170,14 @@ test('waits, counters, collectives and further threads are those of the report',
   const [counters] = await rows(page, '.counters');
   assert.equal(counters.figures.sampled_ns, process.counters[0].sampled_ns);
   assert.match(counters.shown, /41 %17 %\u2013$/);
+  const cpu = await rows(page, '.cpu-time');
+  const known = process.operations.filter((row) => row.cpu && row.wall_ns > 0);
+  assert.deepEqual(
+      cpu.map(({row, figures}) => [row, figures.on_cpu_ns, figures.ready_ns, figures.blocked_ns]),
+      known.sort((a, b) => b.wall_ns - a.wall_ns)
+          .map(({operation,
+                 cpu}) => [`primary ${operation}`, cpu.on_cpu_ns, cpu.ready_ns, cpu.blocked_ns]));
+  assert.match(cpu[0].shown, / no core for 29\s%/);
   const ranks = await rows(page, '.collectives');
   for (const key of ['comm_sum_ns', 'peer_wait_ns', 'moving_ns', 'unmatched_ns', 'waited_for_ns']) {
     assert.deepEqual(ranks.map((row) => row.figures[key]), report.ranks.map((rank) => rank[key]));
@@ -189,7 +197,8 @@ test('waits, counters, collectives and further threads are those of the report',
       lane.map((row) => [row.row, row.figures.wall_ns]),
       process.lanes[0].operations.map((row) => [row.operation, row.wall_ns]));
   await page.select('#process', `program (pid ${worker.pid})`);
-  for (const part of ['.lane', '.waits', '.counters']) assert.equal(await page.$(part), null, part);
+  for (const part of ['.lane', '.waits', '.counters', '.cpu-time'])
+    assert.equal(await page.$(part), null, part);
 });
 
 test('a simulated device is named at the top', async () => {

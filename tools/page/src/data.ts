@@ -14,6 +14,17 @@ export interface Cell {
   gpu_busy_is_upper_bound: boolean;
 }
 
+// Where a thread was. Estimates: each can be off by error_ns.
+export interface CpuTime {
+  on_cpu_ns: number;
+  ready_ns: number;
+  blocked_ns: number;
+  unknown_ns: number;
+  error_ns: number;
+  ready_share: number;
+  had_no_core: boolean;
+}
+
 export interface Operation {
   operation: string;
   wall_ns: number;
@@ -34,6 +45,7 @@ export interface Operation {
   gpu_caused_is_lower_bound: boolean;
   scopes_missing: boolean;
   other_threads_only: boolean;
+  cpu: CpuTime|null;  // null: nothing is known of it
 }
 
 export interface Gap {

@@ -5,6 +5,7 @@ import {breakdown, Grouping, GROUPINGS, legend} from './breakdown';
 import {collectives} from './collectives';
 import {corrected} from './corrected';
 import {counters} from './counters';
+import {cpuTime} from './cpu_time';
 import {criticalPath} from './critical_path';
 import {NO_OPERATION, PageData} from './data';
 import {button, element, part, section} from './dom';
@@ -115,7 +116,11 @@ class Page {
     const {data} = this;
     return [
       titled(
-          'breakdown', [this.choices(), legend(), this.holder('breakdown'), this.holder('lanes')]),
+          'breakdown',
+          [
+            this.choices(), legend(), this.holder('breakdown'), this.holder('cpu'),
+            this.holder('lanes')
+          ]),
       titled('timeline', [this.holder('timeline')]),
       titled('iterations', [this.holder('iterations')]),
       titled('kernels', [this.holder('kernels'), this.holder('counters')]),
@@ -196,6 +201,7 @@ class Page {
     const add = (name: string, title: string, nodes: HTMLElement[]): void =>
         put(name, nodes.length > 0 ? part(title, nodes) : element('div'));
     add('waits', 'For whom it waited', waits(report, page));
+    add('cpu', 'Where the CPU was', cpuTime(report));
     add('counters', 'Hardware counters', counters(report));
     add('corrected', 'Without the profiler', corrected(report, page));
     put('lanes', element('div', {}, lanes(report)));
