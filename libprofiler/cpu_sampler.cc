@@ -24,6 +24,9 @@ int64_t CpuSampler::SampleIfDue() noexcept {
     // That of many threads takes long, and is seldom.
     const bool listed = ListTasks(now_ns);
     int64_t others_took_ns = listed ? stats_.OwnCpuNs() - begin_ns : 0;
+    const int64_t list_pause_ns =
+        std::min(others_took_ns * kOthersRarerThanItTakes, kLongestPeriodNs);
+    if (listed) list_due_ns_ = std::max(list_due_ns_, now_ns + list_pause_ns);
     const size_t first = std::min(tasks_.size(), kAlwaysLookedAt);
     LookAt(0, first);
     if (now_ns >= others_due_ns_) {

@@ -18,7 +18,7 @@
 // or up to 10 where it has been on a CPU and its file is not open (a virtual machine on AMD EPYC
 // cores; bench/cpu_sampler_bench). The oldest kAlwaysLookedAt threads, the main one among them, are
 // looked at as often as all of it takes no more than a 600th of a core, the others as often as they
-// add no more than a 6,000th, but at least every kLongestPeriodNs. What that costs in accuracy
+// add no more than a 10,000th, but at least every kLongestPeriodNs. What that costs in accuracy
 // the length of each record says.
 //
 // Owner and thread: of the flusher, on its thread, outside all locks. Where no page is free records
@@ -44,13 +44,14 @@ class CpuSampler {
   // at the others, passes before the next one.
   static constexpr int64_t kRarerThanItTakes = 600;
   static constexpr int64_t kMostToWakeUpNs = 60'000;  // beyond that other work was done meanwhile
-  static constexpr int64_t kOthersRarerThanItTakes = 6000;
+  static constexpr int64_t kOthersRarerThanItTakes = 10'000;
   static constexpr int64_t kLongestPeriodNs = 5'000'000'000;
   // A blocked stretch is recorded at the latest after this, so that those who read along see it.
   static constexpr int64_t kLongestBlockedNs = 1'000'000'000;
   static_assert(kLongestBlockedNs + kLongestPeriodNs <= kLatestCpuTimeNs);
   static constexpr size_t kAlwaysLookedAt = ProcTaskStats::kMostOpen;
-  // New threads are looked for at the latest after this; before, where their number changes.
+  // New threads are looked for at the latest after this, or when as much time has passed as for
+  // other threads; before, where their number changes.
   static constexpr int64_t kListAnewNs = 1'000'000'000;
 
   // All outlive the object.
