@@ -222,11 +222,11 @@ def _started(process_group: Any, device: Any) -> Optional[int]:
     """How many collectives were started in a group; None where its backend does not count."""
     try:
         return process_group._get_backend(device)._get_sequence_number_for_group()
-    except (AttributeError, RuntimeError):
+    except (AttributeError, RuntimeError, TypeError):
         pass
     try:
         return process_group._get_sequence_number_for_group()
-    except RuntimeError:
+    except (AttributeError, RuntimeError):
         return None
 
 
