@@ -11,6 +11,7 @@
 
 #include "analysis/base/strong_components.h"
 #include "analysis/segments/run_sums.h"
+#include "analysis/trace/late_rank_label.h"
 #include "analysis/trace/memory_source.h"
 #include "analysis/trace/thread_scan.h"
 

@@ -17,6 +17,7 @@
 #include "analysis/naming/named_source.h"
 #include "analysis/reader/wait_channels.h"
 #include "analysis/trace/label_roles.h"
+#include "analysis/trace/late_rank_label.h"
 #include "analysis/trace/memory_source.h"
 #include "proto/wake_tokens.h"
 

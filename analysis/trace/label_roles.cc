@@ -7,6 +7,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "analysis/trace/late_rank_label.h"
 #include "analysis/trace/name_lists.h"
 #include "analysis/trace/own_work.h"
 #include "analysis/trace/row_names.h"

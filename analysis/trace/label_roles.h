@@ -31,9 +31,6 @@ inline constexpr uint32_t kNotOne = 0xffffffff;
 // recorded wait is a scope of layer wait whose label's domain is kPeerDomain and whose text is the
 // pid of the awaited process, or their pids with a blank between each two.
 inline constexpr char kPeerDomain[] = "process";
-// The same of a wait in a collective, for the rank that entered it last. That rank simulates or not:
-// this is no wait for a simulation.
-inline constexpr char kLateRankDomain[] = "rank";
 struct Peer {
   std::vector<int64_t> pids;  // ascending
   bool simulates = false;     // one of them simulates

@@ -15,6 +15,7 @@
 #include "analysis/reader/late_ranks.h"
 #include "analysis/reader/wait_channels.h"
 #include "analysis/trace/label_roles.h"
+#include "analysis/trace/late_rank_label.h"
 #include "analysis/trace/run.h"
 #include "proto/wake_tokens.h"
 
