@@ -275,7 +275,6 @@ std::string OperationTable(const Report& report, const ReportProcess& process,
 std::string IdleLine(const Report& report, const TextOptions& options) {
   if (UsesNoGpu(report)) return {};
   const ReportRun& run = report.run;
-  if (run.devices_used == 0) return {};  // nothing could be idle
   const ReportProcess* process = HeadlineProcess(report);
   const IdleExplained explained = HeadlineIdle(report);
   const double idle = std::max(0.0, 1 - run.gpu_busy_share - run.unknown.share);

@@ -161,12 +161,6 @@ TEST_F(ReportScreenTest, TheShareOfTheWindowThatTheHeadlineIsNotAboutStandsBesid
   EXPECT_THAT(Text(), Not(HasSubstr("In the whole run")));
 }
 
-TEST_F(ReportScreenTest, WithoutAGpuNoneIsIdle) {
-  EXPECT_THAT(Text(), HasSubstr("GPU idle 59 % of the time"));
-  report_.run.devices_used = 0;
-  EXPECT_THAT(Text(), Not(HasSubstr("GPU idle 59 %")));
-}
-
 TEST_F(ReportScreenTest, TheRowThatLimitsTheRunIsMarked) {
   EXPECT_THAT(Text(), ContainsRegex("\n> backpropagation +66.5 ms"));
 }
