@@ -9,3 +9,4 @@ add_executable(codec_bench ${CMAKE_CURRENT_LIST_DIR}/codec_bench.cc
   ${CMAKE_CURRENT_LIST_DIR}/codec_stream.cc)
 target_include_directories(codec_bench SYSTEM PRIVATE ${SQLITE3_INCLUDE_DIR})
 target_link_libraries(codec_bench PRIVATE gpubound_flags gpubound_profiler)
+gpubound_bench_test(codec_bench --events 30000 --repeat 1)

@@ -12,14 +12,17 @@ execute_process(COMMAND ${interpreter} ${CMAKE_SOURCE_DIR}/annotate/python/descr
   OUTPUT_VARIABLE facts OUTPUT_STRIP_TRAILING_WHITESPACE)
 list(GET facts 0 include_dir)
 
-add_library(empty_scope MODULE EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/python/empty_scope.c)
+add_library(empty_scope MODULE ${CMAKE_CURRENT_LIST_DIR}/python/empty_scope.c)
 target_include_directories(empty_scope SYSTEM PRIVATE ${include_dir})
 target_compile_options(empty_scope PRIVATE -O2 -fno-sanitize=all)
 set_target_properties(empty_scope PROPERTIES PREFIX "" SUFFIX ".so"
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/python)
-add_custom_target(python_bench
-  COMMAND ${interpreter} ${CMAKE_CURRENT_LIST_DIR}/python/python_bench.py
-    --command $<TARGET_FILE:gpubound> --package ${CMAKE_BINARY_DIR}/python
-    --floor ${CMAKE_BINARY_DIR}/bench/python
-  DEPENDS empty_scope USES_TERMINAL)
+set(python_bench ${interpreter} ${CMAKE_CURRENT_LIST_DIR}/python/python_bench.py
+  --command $<TARGET_FILE:gpubound> --package ${CMAKE_BINARY_DIR}/python
+  --floor ${CMAKE_BINARY_DIR}/bench/python)
+add_custom_target(python_bench COMMAND ${python_bench} DEPENDS empty_scope USES_TERMINAL)
 add_dependencies(python_bench gpubound gpubound_shim gpubound_core gpubound_python)
+if(GPUBOUND_BUILD_TESTS)
+  add_test(NAME bench_python_bench COMMAND ${python_bench} --quick)
+  set_tests_properties(bench_python_bench PROPERTIES LABELS "long;bench" TIMEOUT 300)
+endif()

@@ -8,3 +8,4 @@ target_compile_definitions(scope_bench PRIVATE
   GPUBOUND_CORE_PATH="$<TARGET_FILE:gpubound_core>"
   GPUBOUND_SHIM_PATH="$<TARGET_FILE:gpubound_shim>")
 add_dependencies(scope_bench gpubound_core gpubound_shim)
+gpubound_bench_test(scope_bench 200000 2)

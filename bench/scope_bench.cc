@@ -32,6 +32,7 @@
 
 #include "bench/median.h"
 #include "libprofiler/clock.h"
+#include "proto/event_model.h"
 
 namespace {
 
@@ -122,7 +123,7 @@ void FinishCore() {
   reinterpret_cast<Finish>(dlsym(core, "gpubound_core_finish_v1"))("exit");
 }
 
-// Sums |column| of |table| over the databases below |directory|.
+// Sums the one value that |sql| selects over the databases below |directory|.
 int64_t Query(const std::filesystem::path& directory, const char* sql) {
   int64_t sum = 0;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -189,8 +190,12 @@ Outcome RunRecordingRound(uint64_t scopes, int threads) {
   outcome.slowest_ns = *std::max_element(wall.begin(), wall.end()) / static_cast<double>(scopes);
 
   const std::filesystem::path run = std::getenv("GPUBOUND_RUN");
-  const int64_t events = Query(run, "SELECT sum(event_count) FROM chunk");
-  const int64_t expected = 2 * threads * static_cast<int64_t>(scopes + warm_up);
+  // Those of threads: the sampler notes beside them where each thread is (kCpuTime).
+  const std::string of_scopes = "SELECT sum(event_count) FROM chunk WHERE family=" +
+                                std::to_string(static_cast<int>(gpubound::EventFamily::kThread));
+  const int64_t events = Query(run, of_scopes.c_str());
+  // A begin and an end for each scope, and a mark where a thread other than the main one ends.
+  const int64_t expected = 2 * threads * static_cast<int64_t>(scopes + warm_up) + threads - 1;
   const int64_t dropped =
       Query(run, "SELECT ifnull(sum(value),0) FROM ledger WHERE counter='scope_events_dropped'");
   outcome.waits = static_cast<double>(
@@ -296,6 +301,6 @@ int main(int argc, char** argv) {
               static_cast<unsigned long long>(scopes), rounds);
   for (const Case* c : {&floor, &one, &two, &none, &empty}) Print(*c, floor);
   std::printf("%s\n", exact ? "every event is in the database, none dropped"
-                            : "EVENTS ARE MISSING (see above)");
+                            : "THE DATABASE DOES NOT HOLD THE EVENTS THAT WERE MADE (see above)");
   return exact ? 0 : 1;
 }
