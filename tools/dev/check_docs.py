@@ -17,7 +17,7 @@ WITHOUT_README = {"examples", "bench"}  # their parts have one, or none is neede
 # Pages from before the rule; none is added.
 WIDE = {"README.md", "CHANGELOG.md", "docs/formats.md", "docs/injection_safety.md",
         "docs/python.md", "docs/report.md", "docs/tables.md",
-        "docs/testing.md", "docs/trace_format.md", "analysis/naming/README.md"}
+        "docs/testing.md", "analysis/naming/README.md"}
 COLUMNS = 100
 NOT_OURS = {"train.py", "Python.h", "cuda.h", "sqlite3.h"}  # of users and of others
 
