@@ -20,6 +20,7 @@
 #include "cupti_hooks/cupti/cupti_source.h"
 #include "libprofiler/clock.h"
 #include "tests/cupti_hooks/recording_host.h"
+#include "tests/ledger_of.h"
 #include "tests/sim/include/gpubound_sim.h"
 
 namespace gpubound {
@@ -170,7 +171,7 @@ Json Describe(const RecordingHost& host) {
                               {"end", work.end_ns}});
   }
   for (const auto& [counter, value] : host.counts) {
-    result["ledger"][kLedgerCounters[static_cast<int>(counter)].name] = value;
+    result["ledger"][LedgerName(counter)] = value;
   }
   for (const auto& unknown : host.unknowns) {
     result["unknown"].push_back({unknown.from_ns, unknown.to_ns, unknown.reason});

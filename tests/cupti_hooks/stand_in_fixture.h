@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/ledger_of.h"
 #include "tests/lifecycle/process_runner.h"
 
 namespace gpubound {
@@ -45,8 +46,9 @@ class StandInTest : public ::testing::Test {
     }
     return found;
   }
-  uint64_t Ledger(const std::string& counter) {
-    return result_.contains("ledger") ? result_["ledger"].value(counter, uint64_t{0}) : 0;
+  uint64_t Ledger(LedgerCounter counter) {
+    return result_.contains("ledger") ? result_["ledger"].value(LedgerName(counter), uint64_t{0})
+                                      : 0;
   }
   size_t Unknowns() { return result_.value("unknown", Json::array()).size(); }
 

@@ -28,8 +28,8 @@ TEST_P(StandInReleaseTest, NodesOfGraphsAreRecordedWithTheirLaunchAndTheirCaptur
   EXPECT_EQ(nodes[0]["node"], Work("scripted")[0]["node"]);
   EXPECT_EQ(nodes[0]["graph"], Work("scripted")[0]["graph"]);
   EXPECT_EQ(nodes[0]["operation"], "capture");
-  EXPECT_EQ(Ledger("graphs_before_recording"), 0u);
-  EXPECT_EQ(Ledger("graphs_recorded_whole"), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::graphs_before_recording), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::graphs_recorded_whole), 0u);
 }
 
 TEST_P(StandInReleaseTest, WholeGraphsAreRecordedWithTheirLaunch) {
@@ -38,9 +38,9 @@ TEST_P(StandInReleaseTest, WholeGraphsAreRecordedWithTheirLaunch) {
   ASSERT_EQ(Work("CUDA graph").size(), 3u);
   EXPECT_EQ(Work("CUDA graph")[0]["correlation"], Calls("cudaGraphLaunch")[0]["correlation"]);
   EXPECT_LT(Work("CUDA graph")[0]["start"], Work("CUDA graph")[0]["end"]);
-  EXPECT_EQ(Ledger("graphs_recorded_whole"), 3u);
-  EXPECT_EQ(Ledger("graphs_before_recording"), 0u);
-  EXPECT_EQ(Ledger("graph_launches_lost"), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::graphs_recorded_whole), 3u);
+  EXPECT_EQ(Ledger(LedgerCounter::graphs_before_recording), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::graph_launches_lost), 0u);
 }
 
 TEST_F(StandInTest, AutomaticGraphsAreWholeAndTheirNodesHaveNamesAndOperations) {
@@ -98,7 +98,7 @@ TEST_F(AddedNodesTest, AskingForTheirNamesIsNoCallOfTheProgram) {
   RunAdded("added-auto", /*driver_api=*/true);
   EXPECT_TRUE(Calls("cuFuncGetName").empty());
   EXPECT_TRUE(Calls("cuKernelGetName").empty());
-  EXPECT_EQ(Ledger("api_calls_suppressed"), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::api_calls_suppressed), 0u);
   EXPECT_EQ(Calls("cuGraphAddKernelNode").size(), 1u);
 }
 
@@ -112,8 +112,8 @@ TEST_F(StandInTest, BeforeTheDriverTellsNamesAddedKernelsHaveNone) {
 TEST_F(StandInTest, AGraphFromBeforeTheRecordingIsCountedOnce) {
   Run("before-node");
   EXPECT_EQ(Work("scripted").size(), 6u);
-  EXPECT_EQ(Ledger("graphs_before_recording"), 1u);
-  EXPECT_EQ(Ledger("graph_launches_lost"), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::graphs_before_recording), 1u);
+  EXPECT_EQ(Ledger(LedgerCounter::graph_launches_lost), 0u);
 }
 
 // Whether there were any is then not known, which is not none.
@@ -133,7 +133,7 @@ TEST_F(StandInTest, LaunchesOfAGraphFromBeforeTheRecordingAreLostAsAWholeAndCoun
   ASSERT_EQ(Calls("cudaGraphLaunch").size(), 3u);
   EXPECT_TRUE(Work("CUDA graph").empty());
   EXPECT_TRUE(Work("scripted").empty());
-  EXPECT_EQ(Ledger("graph_launches_lost"), 3u);
+  EXPECT_EQ(Ledger(LedgerCounter::graph_launches_lost), 3u);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST_P(StandInReleaseTest, EverythingAProgramDidIsRecorded) {
   EXPECT_EQ(Work("Memset").size(), 1u);
   EXPECT_TRUE(Calls("cudaGetLastError").empty());
   EXPECT_EQ(Unknowns(), 0u);
-  EXPECT_EQ(Ledger("cupti_api_errors"), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_api_errors), 0u);
 }
 
 TEST_F(StandInTest, TheDeviceIsDescribedAndMarkedAsSimulated) {
@@ -50,7 +50,7 @@ TEST_F(StandInTest, TheDeviceIsDescribedAndMarkedAsSimulated) {
   ASSERT_EQ(result_["devices"].size(), 1u);
   EXPECT_TRUE(result_["devices"][0]["simulated"]);
   EXPECT_GT(result_["devices"][0]["multiprocessors"], 0);
-  EXPECT_EQ(Ledger("simulated_device"), 1u);
+  EXPECT_EQ(Ledger(LedgerCounter::simulated_device), 1u);
   EXPECT_TRUE(result_["has_clock"]);
 }
 
@@ -80,8 +80,8 @@ TEST_F(StandInTest, AfterAFatalErrorOfCuptisTimeIsUnknownAndItIsLeftAlone) {
   ASSERT_EQ(result_["notes"].size(), 1u);
   EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("CUPTI ended itself"));
   EXPECT_TRUE(result_["ended"]);
-  EXPECT_GE(Ledger("cupti_api_errors"), 1u);
-  EXPECT_LE(Ledger("cupti_api_errors"), 2u) << "one flush may have begun by then";
+  EXPECT_GE(Ledger(LedgerCounter::cupti_api_errors), 1u);
+  EXPECT_LE(Ledger(LedgerCounter::cupti_api_errors), 2u) << "one flush may have begun by then";
   EXPECT_EQ(result_["subscribers"], 1) << "nothing of it is called";
 }
 
@@ -94,7 +94,7 @@ TEST_F(StandInTest, WorkLeftBehindByTheProgramIsWaitedFor) {
 TEST_F(StandInTest, WorkThatNeverEndsMakesTimeUnknown) {
   Run("left_running", {{"device", {{"kernels", {{"scripted", 60'000'000'000}}}}}});
   EXPECT_TRUE(Work("scripted").empty());
-  EXPECT_EQ(Ledger("cupti_zero_timestamps"), 1u);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_zero_timestamps), 1u);
   EXPECT_EQ(Unknowns(), 1u);
 }
 
@@ -102,27 +102,28 @@ TEST_F(StandInTest, WorkThatNeverEndsMakesTimeUnknownInABufferThatComesLateToo) 
   Run("left_running", {{"device", {{"kernels", {{"scripted", 60'000'000'000}}}}},
                        {"faults", {{"completion_delay_ms", 50}}}});
   EXPECT_TRUE(Work("scripted").empty());
-  EXPECT_EQ(Ledger("cupti_zero_timestamps"), 1u);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_zero_timestamps), 1u);
   EXPECT_EQ(Unknowns(), 1u);
 }
 
 TEST_F(StandInTest, BuffersThatComeAMomentAfterTheFlushAreWaitedFor) {
   Run("basic", {{"faults", {{"completion_delay_ms", 50}}}});
   EXPECT_EQ(Work("scripted").size(), 1u);
-  EXPECT_EQ(Ledger("undelivered_device_buffers"), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::undelivered_device_buffers), 0u);
   EXPECT_EQ(Unknowns(), 0u);
 }
 
 TEST_F(StandInTest, DroppedRecordsAreCounted) {
   Run("many", {{"faults", {{"drop_every", 100}}}});
-  EXPECT_GT(Ledger("cupti_records_dropped"), 0u);
+  EXPECT_GT(Ledger(LedgerCounter::cupti_records_dropped), 0u);
   EXPECT_GE(Unknowns(), 1u);
 }
 
 TEST_F(StandInTest, ZeroAndInvertedTimesAreCounted) {
   Run("many", {{"faults", {{"zero_timestamps_every", 4}, {"inverted_timestamps_every", 5}}}});
-  EXPECT_EQ(Ledger("cupti_zero_timestamps"), 500u);
-  EXPECT_EQ(Ledger("cupti_inverted_timestamps"), 300u);  // every fifth, less what has no start
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_zero_timestamps), 500u);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_inverted_timestamps),
+            300u);  // every fifth, less what has no start
   EXPECT_EQ(Work("scripted").size(), 1200u);
   EXPECT_GE(Unknowns(), 1u);
   for (const Json& kernel : Work("scripted")) EXPECT_LE(kernel["start"], kernel["end"]);
@@ -130,20 +131,20 @@ TEST_F(StandInTest, ZeroAndInvertedTimesAreCounted) {
 
 TEST_F(StandInTest, KindsOfTheFutureAreSteppedOver) {
   Run("many", {{"faults", {{"unknown_kind_every", 10}, {"shuffle_records", true}}}});
-  EXPECT_GT(Ledger("cupti_unknown_records"), 0u);
+  EXPECT_GT(Ledger(LedgerCounter::cupti_unknown_records), 0u);
   EXPECT_EQ(Work("scripted").size(), 2000u);
 }
 
 TEST_F(StandInTest, RecordsThatCuptiCannotReadAreCounted) {
   Run("many", {{"faults", {{"invalid_kind_every", 500}}}});
-  EXPECT_GT(Ledger("cupti_api_errors"), 0u);
+  EXPECT_GT(Ledger(LedgerCounter::cupti_api_errors), 0u);
   EXPECT_GE(Unknowns(), 1u);
 }
 
 TEST_F(StandInTest, AnotherToolsHoldIsNamed) {
   Run("basic", {{"faults", {{"subscribe_error", 39}, {"held_by", "CUPTI for Kineto"}}}});
   EXPECT_FALSE(result_["started"]);
-  EXPECT_EQ(Ledger("cupti_held_by_other"), 1u);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_held_by_other), 1u);
   EXPECT_EQ(Unknowns(), 1u);
   EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("Kineto"));
 }
@@ -162,7 +163,7 @@ TEST_F(StandInTest, ALibraryThatDoesNotKnowTheGpuIsFollowedByTheToolkits) {
   EXPECT_TRUE(result_["started"]);
   EXPECT_EQ(Work("scripted").size(), 1u);
   EXPECT_EQ(Unknowns(), 0u);
-  EXPECT_EQ(Ledger("cupti_unavailable"), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_unavailable), 0u);
 }
 
 // The first one found beside libcudart is newer than the driver; the toolkit has both.
@@ -194,8 +195,8 @@ TEST_F(StandInTest, ACuptiThatIsNewerThanTheDriverIsLeftAlone) {
 
 TEST_P(StandInReleaseTest, AGreenContextIsKnownWithItsShare) {
   Run("basic", {{"cupti", GetParam()}, {"green_multiprocessors", 8}});
-  EXPECT_EQ(Ledger("cupti_unknown_records"), 0u);
-  EXPECT_EQ(Ledger("cupti_api_errors"), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_unknown_records), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_api_errors), 0u);
   if (std::string(GetParam()) < "12.4") return;  // tells nothing of contexts
   ASSERT_EQ(result_["contexts"].size(), 1u);
   EXPECT_EQ(result_["contexts"][0], Json({{"device", 0}, {"multiprocessors", 8}, {"green", true}}));
@@ -211,8 +212,8 @@ TEST_F(StandInTest, ACuptiThatAnotherToolOpenedToSeveralIsShared) {
     ASSERT_EQ(Calls("cudaLaunchKernel").size(), 1u);
     EXPECT_EQ(Calls("cudaLaunchKernel")[0]["tid"], result_["pid_tid"]);
     EXPECT_TRUE(Calls("cudaGetLastError").empty());
-    EXPECT_EQ(Ledger("cupti_held_by_other"), 0u);
-    EXPECT_EQ(Ledger("cupti_api_errors"), 0u);
+    EXPECT_EQ(Ledger(LedgerCounter::cupti_held_by_other), 0u);
+    EXPECT_EQ(Ledger(LedgerCounter::cupti_api_errors), 0u);
     EXPECT_EQ(Unknowns(), 0u);
   }
 }
@@ -220,7 +221,7 @@ TEST_F(StandInTest, ACuptiThatAnotherToolOpenedToSeveralIsShared) {
 TEST_F(StandInTest, BeforeItIsFinishedTheSharedInterfaceIsLeftAlone) {
   Run("basic", {{"cupti", "13.1"}, {"faults", {{"shared_by", "CUPTI for Kineto"}}}});
   EXPECT_FALSE(result_["started"]);
-  EXPECT_EQ(Ledger("cupti_held_by_other"), 1u);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_held_by_other), 1u);
   EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("Kineto"));
 }
 
@@ -228,7 +229,7 @@ TEST_F(StandInTest, WhereTheFirstToolChoseWholeGraphsTheyAreWholeForUs) {
   Run("graph-node",
       {{"cupti", "13.3"}, {"faults", {{"shared_by", "another"}, {"shared_graphs_whole", true}}}});
   EXPECT_EQ(Work("CUDA graph").size(), 3u);
-  EXPECT_EQ(Ledger("graphs_recorded_whole"), 3u);
+  EXPECT_EQ(Ledger(LedgerCounter::graphs_recorded_whole), 3u);
 }
 
 TEST_F(StandInTest, WhereTheFirstToolChoseNodesWholeGraphsAreNotToBeHad) {
@@ -257,7 +258,7 @@ TEST_F(StandInTest, EveryOtherErrorOfSubscribeIsNamed) {
   for (int error : {2, 15, 35, 999}) {
     Run("basic", {{"faults", {{"subscribe_error", error}}}});
     EXPECT_FALSE(result_["started"]) << error;
-    EXPECT_EQ(Ledger("cupti_unavailable"), 1u);
+    EXPECT_EQ(Ledger(LedgerCounter::cupti_unavailable), 1u);
     EXPECT_THAT(result_["notes"][0].get<std::string>(), HasSubstr("CUPTI_ERROR"));
   }
 }
@@ -280,7 +281,7 @@ TEST_P(StandInReleaseTest, QueriesAreNotRecordedAndCountedWhereThatIsAskedFor) {
   Run("basic", {{"cupti", GetParam()}});
   unsetenv("GPUBOUND_COUNT_QUERIES");
   EXPECT_TRUE(Calls("cudaGetLastError").empty());
-  EXPECT_EQ(Ledger("api_calls_suppressed"), 10u);
+  EXPECT_EQ(Ledger(LedgerCounter::api_calls_suppressed), 10u);
 }
 
 // Before 12.5 queries of the runtime have records that cannot be switched off. What the runtime asks
@@ -292,7 +293,7 @@ TEST_P(StandInReleaseTest, QueriesOfTheDriverAreNotRecordedAndCounted) {
     Run("queries", {{"cupti", GetParam()}, {"driver_api", driver_api}});
     EXPECT_TRUE(Calls("cuStreamQuery").empty());
     EXPECT_TRUE(Calls("cudaStreamQuery").empty());
-    EXPECT_EQ(Ledger("api_calls_suppressed"), 20u);
+    EXPECT_EQ(Ledger(LedgerCounter::api_calls_suppressed), 20u);
     EXPECT_FALSE(result_["facts"].contains("queries_not_counted"));
   }
   unsetenv("GPUBOUND_COUNT_QUERIES");
@@ -325,7 +326,7 @@ TEST_P(StandInReleaseTest, TheUserSaysWhichFunctionsAreNotRecorded) {
   EXPECT_EQ(Calls("cudaGetLastError").size(), 10u);
   EXPECT_TRUE(Calls("cudaMemsetAsync").empty());
   EXPECT_EQ(Work("Memset").size(), 1u) << "what it starts is";
-  EXPECT_EQ(Ledger("api_calls_suppressed"), 1u);
+  EXPECT_EQ(Ledger(LedgerCounter::api_calls_suppressed), 1u);
 }
 
 }  // namespace

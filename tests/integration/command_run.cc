@@ -43,10 +43,12 @@ Outcome CommandRun::Gpubound(const std::vector<std::string>& words) {
   return outcome;
 }
 
-Outcome CommandRun::Profile(const std::vector<std::string>& command) {
+Outcome CommandRun::Profile(const std::vector<std::string>& command, int status) {
   std::vector<std::string> words = {"run", "-o", run_path_, "--"};
   words.insert(words.end(), command.begin(), command.end());
-  return Gpubound(words);
+  Outcome outcome = Gpubound(words);
+  EXPECT_EQ(outcome.exit_code, status) << outcome.Describe();
+  return outcome;
 }
 
 Json CommandRun::Report() {
@@ -70,6 +72,13 @@ std::vector<std::string> CommandRun::Databases() const {
     if (entry.path().extension() == ".db") paths.push_back(entry.path().string());
   }
   return paths;
+}
+
+void ExpectNoLoss(const Json& report) {
+  for (const Json& entry : report.at("ledger")) {
+    EXPECT_NE(entry.at("severity"), "data_loss") << entry;
+    EXPECT_NE(entry.at("severity"), "error") << entry;
+  }
 }
 
 Json RowOf(const Json& process, const std::string& operation) {

@@ -33,12 +33,15 @@ class CommandRun : public testing::Test {
   CommandRun();
 
   // `gpubound WORDS...` in the test's own folder.
-  Outcome Gpubound(const std::vector<std::string>& words);
-  // `gpubound run -o RUN -- COMMAND...`; RUN is run_path().
-  Outcome Profile(const std::vector<std::string>& command);
-  Outcome Shell(const std::string& script) { return Profile({"/bin/sh", "-c", script}); }
-  Outcome Victim(const std::string& action, int count) {
-    return Profile({GPUBOUND_TEST_VICTIM, action, std::to_string(count)});
+  [[nodiscard]] Outcome Gpubound(const std::vector<std::string>& words);
+  // `gpubound run -o RUN -- COMMAND...`; RUN is run_path(). A test fails where it does not end with
+  // |status|.
+  Outcome Profile(const std::vector<std::string>& command, int status = 0);
+  Outcome Shell(const std::string& script, int status = 0) {
+    return Profile({"/bin/sh", "-c", script}, status);
+  }
+  Outcome Victim(const std::string& action, int count, int status = 0) {
+    return Profile({GPUBOUND_TEST_VICTIM, action, std::to_string(count)}, status);
   }
 
   const std::string& run_path() const { return run_path_; }
@@ -62,6 +65,9 @@ Json RowOf(const Json& process, const std::string& operation);
 
 // The time of all rows of |process| in which it is not known what its devices did.
 int64_t UnknownNsOf(const Json& process);
+
+// Nothing is counted that means a loss or a wrong figure.
+void ExpectNoLoss(const Json& report);
 
 // Every cell and every row of |report| adds up to the span of its process, and the columns of a row
 // to its wall time.

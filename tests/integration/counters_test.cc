@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "tests/integration/command_run.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -34,8 +35,9 @@ class Counters : public CommandRun {
   }
   int64_t Samples() { return Rows("SELECT count(*) AS n FROM counter_sample")[0]["n"]; }
   std::string Notes() { return Rows("SELECT text FROM note").dump(); }
-  int64_t Ledger(const std::string& counter) {
-    const Json rows = Rows("SELECT sum(value) AS n FROM ledger WHERE counter='" + counter + "'");
+  int64_t Ledger(LedgerCounter counter) {
+    const Json rows =
+        Rows("SELECT sum(value) AS n FROM ledger WHERE counter='" + LedgerName(counter) + "'");
     return rows[0]["n"].is_null() ? 0 : rows[0]["n"].get<int64_t>();
   }
 };
@@ -93,7 +95,7 @@ TEST_F(Counters, LieInTheRunThoughAnotherToolHasCupti) {
 TEST_F(Counters, AreNotSampledUnlessAskedFor) {
   Victim("steady", 1);
   EXPECT_EQ(Samples(), 0);
-  EXPECT_EQ(Ledger("counters_unavailable"), 0);
+  EXPECT_EQ(Ledger(LedgerCounter::counters_unavailable), 0);
 }
 
 TEST_F(Counters, AreAnOptionOfRun) {
@@ -107,7 +109,7 @@ TEST_F(Counters, WithoutTheRightsTheRemedyIsNamed) {
   const Outcome outcome = Sampled({{"error_in", "cuptiPmSamplingEnable"}, {"error", 35}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
   EXPECT_EQ(Samples(), 0);
-  EXPECT_EQ(Ledger("counters_unavailable"), 1);
+  EXPECT_EQ(Ledger(LedgerCounter::counters_unavailable), 1);
   EXPECT_THAT(Notes(), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
 }
 
@@ -128,7 +130,7 @@ TEST_F(Counters, AreAskedOfTheLibraryThatRecords) {
   Sampled(Json::object(),
           {{"faults", {{"subscribe_error", 2}, {"subscribe_error_in", "/lib/sim/"}}}});
   EXPECT_GT(Samples(), 10) << Notes();
-  EXPECT_EQ(Ledger("counters_unavailable"), 0);
+  EXPECT_EQ(Ledger(LedgerCounter::counters_unavailable), 0);
 }
 
 TEST_F(Counters, AQuantityThatTheChipDoesNotKnowIsNull) {
@@ -166,13 +168,13 @@ TEST_F(Counters, AChipWithoutATimerIsSampledByCycles) {
 TEST_F(Counters, SaysThatTheHardwareLostSome) {
   Sampled({{"overflow", true}});
   EXPECT_GT(Samples(), 0);
-  EXPECT_EQ(Ledger("counter_samples_lost"), 1);
+  EXPECT_EQ(Ledger(LedgerCounter::counter_samples_lost), 1);
 }
 
 TEST_F(Counters, ASessionThatFailsIsSaid) {
   Sampled({{"error_in", "cuptiPmSamplingDecodeData"}, {"error", 999}});
   EXPECT_EQ(Samples(), 0);
-  EXPECT_EQ(Ledger("counters_unavailable"), 1);
+  EXPECT_EQ(Ledger(LedgerCounter::counters_unavailable), 1);
 }
 
 TEST_F(Counters, AnUnknownSetIsWrongUse) {

@@ -7,6 +7,7 @@
 
 #include "tests/integration/command_run.h"
 #include "tests/integration/device_truth.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -58,7 +59,7 @@ class DeviceFaults : public CommandRun {
 TEST_F(DeviceFaults, NodesWithIdsOfTheirOwnHaveNoLaunchWhichIsCounted) {
   Run({{"faults", {{"separate_graph_correlations", true}}}}, "graphs", kReplays,
       {"--graphs", "node"});
-  EXPECT_EQ(LedgerOf(report_, "kernels_without_launch"), kReplays * kNodes);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::kernels_without_launch), kReplays * kNodes);
   ExpectSameTime(report_["processes"][0]["gpu_busy_ns"], truth_["busy_ns"], "busy");
   ExpectSameTime(Row("(no operation)")["gpu_caused_ns"], truth_["busy_ns"], "caused by none");
   EXPECT_EQ(Row("inference")["gpu_caused_ns"], 0);
@@ -70,36 +71,36 @@ TEST_F(DeviceFaults, NodesWithIdsOfTheirOwnHaveNoLaunchWhichIsCounted) {
 TEST_F(DeviceFaults, AGraphRecordedAsAWholeDoesNotAskForTheIdsOfItsNodes) {
   Run({{"faults", {{"separate_graph_correlations", true}}}}, "graphs", kReplays,
       {"--graphs", "auto"});
-  EXPECT_EQ(LedgerOf(report_, "kernels_without_launch"), 0);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::kernels_without_launch), 0);
   ExpectSameTime(Row("inference")["gpu_caused_ns"], truth_["busy_ns"], "caused by inference");
 }
 
 // By a fiftieth: half a millisecond within the run, tens of microseconds before the first launch.
 TEST_F(DeviceFaults, ADeviceClockThatFallsBehindIsDoubtful) {
   Train({{"faults", {{"device_skew_ppm", -20'000}}}});
-  EXPECT_GT(LedgerOf(report_, "work_before_launch"), 0);
+  EXPECT_GT(LedgerOf(report_, LedgerCounter::work_before_launch), 0);
   EXPECT_THAT(Verdict(), HasSubstr("doubtful: GPU work"));
   EXPECT_THAT(report_["notes"].dump(), HasSubstr("GPU work seems to begin up to"));
 }
 
 TEST_F(DeviceFaults, ADeviceClockThatRunsAheadIsDoubtful) {
   Train({{"faults", {{"device_skew_ppm", 20'000}}}});
-  EXPECT_GT(LedgerOf(report_, "work_after_wait"), 0);
-  EXPECT_EQ(LedgerOf(report_, "work_before_launch"), 0);
+  EXPECT_GT(LedgerOf(report_, LedgerCounter::work_after_wait), 0);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::work_before_launch), 0);
   EXPECT_THAT(Verdict(), HasSubstr("doubtful: GPU work"));
   EXPECT_THAT(report_["notes"].dump(), HasSubstr("GPU work seems to end up to"));
 }
 
 TEST_F(DeviceFaults, AClockThatIsRightIsNotDoubted) {
   Train({});
-  EXPECT_EQ(LedgerOf(report_, "work_after_wait"), 0);
-  EXPECT_EQ(LedgerOf(report_, "work_before_launch"), 0);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::work_after_wait), 0);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::work_before_launch), 0);
 }
 
 // What it is called by CUPTI is no thread of the process: work cannot be told by who launched it.
 TEST_F(DeviceFaults, ThreadsThatCuptiNamesOtherwiseAreDoubtful) {
   Train({{"faults", {{"truncated_thread_ids", true}}}});
-  EXPECT_GT(LedgerOf(report_, "foreign_thread_calls"), 0);
+  EXPECT_GT(LedgerOf(report_, LedgerCounter::foreign_thread_calls), 0);
   EXPECT_THAT(Verdict(), HasSubstr("doubtful: CUDA calls that CUPTI gave a thread id"));
   EXPECT_THAT(report_["notes"].dump(), HasSubstr("names threads otherwise than the system does"));
 }
@@ -118,13 +119,13 @@ TEST_P(DeviceDrift, ChangesLengthsAndNotWhoCausedThem) {
   ExpectSameTime(Row("backpropagation")["gpu_caused_ns"],
                  drifted(BusyNsOf(truth_, {"policy_backward", "optimizer_step"})),
                  "backpropagation");
-  EXPECT_EQ(LedgerOf(report_, "kernels_without_launch"), 0);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::kernels_without_launch), 0);
 }
 
 TEST_F(DeviceFaults, AnNvmlThatCannotBeInitialisedIsSaidAndCostsNothingElse) {
   constexpr int kDriverNotLoaded = 9;  // of nvmlReturn_t
   Train({{"nvml", {{"init_error", kDriverNotLoaded}}}});
-  EXPECT_EQ(LedgerOf(report_, "nvml_unavailable"), 1);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::nvml_unavailable), 1);
   EXPECT_THAT(report_["notes"].dump(), HasSubstr("not sampled: nvmlInit_v2 failed with 9"));
   EXPECT_TRUE(report_["devices"][0]["simulated_utilization"].is_null());
   EXPECT_EQ(Kernels(), kIterations * kKernels);
@@ -138,14 +139,14 @@ TEST_F(DeviceFaults, WhereNvmlDoesNotListTheProgramItTellsOfNoOthers) {
   EXPECT_EQ(Count("device_client WHERE client_pid = 1"), 1) << "it was listed";
   EXPECT_TRUE(report_["devices"][0]["not_profiled"].empty());
   EXPECT_FALSE(report_["run"]["gpu_busy_is_lower_bound"].get<bool>());
-  EXPECT_EQ(LedgerOf(report_, "processes_not_profiled"), 0);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::processes_not_profiled), 0);
 }
 
 TEST_F(DeviceFaults, FlushesThatTakeLongLoseNothing) {
   constexpr int kLaunches = 5000;
   Run({{"overhead", {{"flush_ns", 250'000'000}}}}, "storm", kLaunches);
   EXPECT_EQ(Kernels(), kLaunches);
-  EXPECT_EQ(LedgerOf(report_, "undelivered_device_buffers"), 0);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::undelivered_device_buffers), 0);
   EXPECT_EQ(Calls("cudaLaunchKernel"), kLaunches);
   EXPECT_THAT(Verdict(), HasSubstr("nothing was lost"));
 }
@@ -153,7 +154,7 @@ TEST_F(DeviceFaults, FlushesThatTakeLongLoseNothing) {
 // The test's deadline is far below ten minutes.
 TEST_F(DeviceFaults, AFlushThatDoesNotReturnDelaysTheEndByTheDeadlineOnlyAndTimeIsUnknown) {
   Train({{"overhead", {{"flush_ns", 600'000'000'000}}}});
-  EXPECT_GT(LedgerOf(report_, "undelivered_device_buffers"), 0);
+  EXPECT_GT(LedgerOf(report_, LedgerCounter::undelivered_device_buffers), 0);
   const Json backpropagation = Row("backpropagation");
   EXPECT_EQ(backpropagation["count"], kIterations);
   EXPECT_EQ(backpropagation["unknown_ns"], backpropagation["wall_ns"]);

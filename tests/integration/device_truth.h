@@ -55,14 +55,6 @@ inline void ExpectSameTime(const nlohmann::json& reported, int64_t truth, const 
       << what;
 }
 
-// What the ledger of |report| counts.
-inline int64_t LedgerOf(const nlohmann::json& report, const std::string& counter) {
-  for (const nlohmann::json& entry : report["ledger"]) {
-    if (entry["counter"] == counter) return entry["value"];
-  }
-  return 0;
-}
-
 }  // namespace gpubound
 
 #endif  // GPUBOUND_TESTS_INTEGRATION_DEVICE_TRUTH_H_

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "tests/integration/command_run.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -48,12 +49,9 @@ class Endurance : public CommandRun {
     runner().Set("GPUBOUND_SIM_SCRIPT", script.dump());
     return Victim("steady", Seconds());
   }
-  int64_t Ledger(const std::string& counter) {
+  int64_t Ledger(LedgerCounter counter) {
     if (report_.is_null()) report_ = Report();
-    for (const Json& entry : report_["ledger"]) {
-      if (entry["counter"] == counter) return entry["value"];
-    }
-    return 0;
+    return LedgerOf(report_, counter);
   }
   // Counted as a stream: an hour's events do not fit into memory.
   int64_t Recorded() {
@@ -74,24 +72,26 @@ TEST_F(Endurance, LeavesMemoryFlatAndFindsTheLaunchOfEveryKernelAcrossTheWrap) {
   EXPECT_LE(late_kib - early_kib, (kBufferMib + kOtherMib) * 1024);
   EXPECT_EQ(Recorded(), Kernels());
   // The one launch whose id is 0, which says that there is none.
-  EXPECT_LE(Ledger("kernels_without_launch"), 1);
+  EXPECT_LE(Ledger(LedgerCounter::kernels_without_launch), 1);
   ExpectExactPartition(report_);
 }
 
 TEST_F(Endurance, CountsTheStepOfTheClock) {
   ASSERT_EQ(Endure(Json::object()).exit_code, 0);
-  EXPECT_EQ(Ledger("clock_steps"), 1);
+  EXPECT_EQ(Ledger(LedgerCounter::clock_steps), 1);
 }
 
 TEST_F(Endurance, CountsEveryLoss) {
   ASSERT_EQ(
       Endure({{"zero_timestamps_every", kZeroTimesEvery}, {"drop_every", kDropEvery}}).exit_code,
       0);
-  EXPECT_NEAR(static_cast<double>(Ledger("cupti_zero_timestamps")), Kernels() / kZeroTimesEvery,
+  EXPECT_NEAR(static_cast<double>(Ledger(LedgerCounter::cupti_zero_timestamps)),
+              Kernels() / kZeroTimesEvery,
               1.0 + static_cast<double>(Kernels()) / kZeroTimesEvery / kDropEvery * 2);
-  EXPECT_GT(Ledger("cupti_records_dropped"), 0);
-  const int64_t lost = Ledger("cupti_zero_timestamps") + Ledger("cupti_records_dropped") +
-                       Ledger("device_records_dropped");
+  EXPECT_GT(Ledger(LedgerCounter::cupti_records_dropped), 0);
+  const int64_t lost = Ledger(LedgerCounter::cupti_zero_timestamps) +
+                       Ledger(LedgerCounter::cupti_records_dropped) +
+                       Ledger(LedgerCounter::device_records_dropped);
   const int64_t recorded = Recorded();
   EXPECT_LT(recorded, Kernels());
   EXPECT_GE(recorded + lost, Kernels());

@@ -11,6 +11,7 @@
 
 #include "tests/integration/command_run.h"
 #include "tests/integration/device_truth.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -43,14 +44,14 @@ TEST_P(GraphRun, TheOperationThatLaunchesAGraphHasItsTime) {
   const auto busy = truth_["busy_ns"].get<double>();
   EXPECT_NEAR(RowOf(process, "inference")["gpu_caused_ns"].get<double>(), busy, busy / 1000 + 1000);
   EXPECT_EQ(RowOf(process, "capture")["gpu_caused_ns"], 0);
-  EXPECT_EQ(LedgerOf(report, "kernels_without_launch"), 0);
-  EXPECT_EQ(LedgerOf(report, "graphs_before_recording"), 0);
+  EXPECT_EQ(LedgerOf(report, LedgerCounter::kernels_without_launch), 0);
+  EXPECT_EQ(LedgerOf(report, LedgerCounter::graphs_before_recording), 0);
 }
 
 TEST_P(GraphRun, AGraphThatWasRecordedAsAWholeIsSaid) {
   RunGraphs(GetParam());
   const bool whole = std::string(GetParam()) != "node";
-  EXPECT_EQ(LedgerOf(Report(), "graphs_recorded_whole"), whole ? kReplays : 0);
+  EXPECT_EQ(LedgerOf(Report(), LedgerCounter::graphs_recorded_whole), whole ? kReplays : 0);
 }
 
 TEST_P(GraphRun, GpuBusyIsAnUpperBoundWhereGraphsWereRecordedAsAWhole) {
@@ -71,9 +72,9 @@ TEST_P(GraphRun, TheOperationThatLaunchesAnUpdatedGraphHasItsTime) {
   ExpectSameTime(RowOf(process, "inference")["gpu_caused_ns"], truth_["busy_ns"], "inference");
   EXPECT_EQ(RowOf(process, "capture")["gpu_caused_ns"], 0);
   EXPECT_EQ(RowOf(process, "recapture")["gpu_caused_ns"], 0);
-  EXPECT_EQ(LedgerOf(report, "kernels_without_launch"), 0);
-  EXPECT_EQ(LedgerOf(report, "graphs_before_recording"), 0);
-  EXPECT_EQ(LedgerOf(report, "graph_launches_lost"), 0);
+  EXPECT_EQ(LedgerOf(report, LedgerCounter::kernels_without_launch), 0);
+  EXPECT_EQ(LedgerOf(report, LedgerCounter::graphs_before_recording), 0);
+  EXPECT_EQ(LedgerOf(report, LedgerCounter::graph_launches_lost), 0);
 }
 
 TEST_F(RecordedGraphs, NodesOfAnUpdatedGraphAreTheKernelsThatRan) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "tests/integration/command_run.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -55,14 +56,9 @@ class ReleaseOfCupti : public CommandRun, public testing::WithParamInterface<con
     return kernels;
   }
   static int64_t LostIn(const Json& report) {
-    return LedgerOf(report, "cupti_records_dropped") + LedgerOf(report, "device_records_dropped") +
-           LedgerOf(report, "cupti_zero_timestamps");
-  }
-  static int64_t LedgerOf(const Json& report, const std::string& counter) {
-    for (const Json& entry : report["ledger"]) {
-      if (entry["counter"] == counter) return entry["value"];
-    }
-    return 0;
+    return LedgerOf(report, LedgerCounter::cupti_records_dropped) +
+           LedgerOf(report, LedgerCounter::device_records_dropped) +
+           LedgerOf(report, LedgerCounter::cupti_zero_timestamps);
   }
 };
 
@@ -171,7 +167,7 @@ TEST_P(StarvedCupti, IsDeclinedNothing) {
   const Json report = Report();
   EXPECT_GT(kernels, 0);
   // What is still with CUPTI when the program may wait no longer is counted by buffers.
-  if (LedgerOf(report, "undelivered_device_buffers") > 0) return;
+  if (LedgerOf(report, LedgerCounter::undelivered_device_buffers) > 0) return;
   EXPECT_GE(kernels + LostIn(report), kSeconds * 100'000);
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/integration/command_run.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -22,12 +23,7 @@ class SecondTool : public CommandRun {
     runner().Set("GPUBOUND_TEST_SECOND_TOOL", GPUBOUND_TEST_SECOND_TOOL);
     return Victim("second_tool", kIterations);
   }
-  int64_t Ledger(const std::string& counter) {
-    for (const Json& entry : report_["ledger"]) {
-      if (entry["counter"] == counter) return entry["value"];
-    }
-    return 0;
-  }
+  int64_t Ledger(LedgerCounter counter) const { return LedgerOf(report_, counter); }
   void Write(const std::string& name, const std::string& text) {
     std::filesystem::create_directories(std::filesystem::path(File(name)).parent_path());
     std::ofstream(File(name)) << text;
@@ -55,8 +51,8 @@ TEST_F(SecondTool, LeavesUsWhatWasBeforeAndUnknownTimeBehind) {
   RunBoth();
   report_ = Report();
   EXPECT_EQ(Recorded(), 3 * kIterations);
-  EXPECT_EQ(Ledger("cupti_yielded"), 1);
-  EXPECT_EQ(Ledger("undelivered_device_buffers"), 0);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_yielded), 1);
+  EXPECT_EQ(Ledger(LedgerCounter::undelivered_device_buffers), 0);
   const Json& process = report_["processes"][0];
   ExpectExactPartition(report_);
   EXPECT_GT(RowOf(process, "inference")["unknown_ns"], 0);
@@ -67,7 +63,7 @@ TEST_F(SecondTool, LeavesUsWhatWasBeforeAndUnknownTimeBehind) {
 TEST_F(SecondTool, LeavesWhatWasBeforeWhereItWas) {
   RunBoth();
   report_ = Report();
-  EXPECT_EQ(Ledger("clock_steps"), 0);
+  EXPECT_EQ(Ledger(LedgerCounter::clock_steps), 0);
   const Json inference = RowOf(report_["processes"][0], "inference");
   const int64_t known_ns =
       inference["wall_ns"].get<int64_t>() - inference["unknown_ns"].get<int64_t>();
@@ -97,7 +93,7 @@ TEST_F(SecondTool, GetsNothingWhereTheUserKeepsCupti) {
   EXPECT_THAT(outcome.err, HasSubstr("GPUBOUND_KEEP_CUPTI is 1"));
   report_ = Report();
   EXPECT_EQ(Recorded(), 6 * kIterations);
-  EXPECT_EQ(Ledger("cupti_yielded"), 0);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_yielded), 0);
 }
 
 // As JAX does: no call of the dynamic linker's tells, so the function that starts it is hooked.
@@ -124,7 +120,7 @@ TEST_F(SecondTool, ThatFindsCuptiByItselfIsGivenItByItsHook) {
   EXPECT_THAT(outcome.out, HasSubstr("second tool: 0")) << outcome.Describe();
   EXPECT_THAT(outcome.err, HasSubstr("CUPTI was handed to jax._src.profiler.start_trace"));
   report_ = Report();
-  EXPECT_EQ(Ledger("cupti_yielded"), 1);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_yielded), 1);
 }
 
 // As one that was started with the program, or that torch.profiler left behind.
@@ -134,7 +130,7 @@ TEST_F(SecondTool, ThatCameFirstIsNamedAndTheRestIsRecorded) {
   const Outcome outcome = Victim("train", kIterations);
   EXPECT_THAT(outcome.err, HasSubstr("CUPTI for Kineto holds CUPTI"));
   report_ = Report();
-  EXPECT_EQ(Ledger("cupti_held_by_other"), 1);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_held_by_other), 1);
   EXPECT_THAT(report_["run"]["verdict"].get<std::string>(), HasSubstr("incomplete"));
   EXPECT_THAT(report_["notes"].dump(), HasSubstr("CUPTI for Kineto holds CUPTI"));
   const Json& process = report_["processes"][0];
@@ -152,7 +148,7 @@ TEST_F(SecondTool, ThatTheDriverLoadsInsteadOfUsLeavesGpuTimeUnknown) {
   runner().Set("LD_PRELOAD", GPUBOUND_TEST_CUDA_DRIVER);
   Victim("train", kIterations);
   report_ = Report();
-  EXPECT_EQ(Ledger("cupti_held_by_other"), 1);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_held_by_other), 1);
   const Json& process = report_["processes"][0];
   ExpectExactPartition(report_);
   EXPECT_EQ(process["gpu_busy_ns"], 0);
@@ -162,7 +158,7 @@ TEST_F(SecondTool, ThatTheDriverLoadsInsteadOfUsLeavesGpuTimeUnknown) {
 TEST_F(SecondTool, ThatWasTakenOutOfTheEnvironmentLeavesGpuTimeUnknown) {
   Victim("uninjected", kIterations);
   report_ = Report();
-  EXPECT_EQ(Ledger("cupti_unavailable"), 1);
+  EXPECT_EQ(Ledger(LedgerCounter::cupti_unavailable), 1);
   const Json& process = report_["processes"][0];
   ExpectExactPartition(report_);
   EXPECT_EQ(process["gpu_busy_ns"], 0);

@@ -12,6 +12,7 @@
 
 #include "tests/integration/command_run.h"
 #include "tests/integration/device_truth.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -91,11 +92,7 @@ TEST_F(TrainingRun, KnowsHowMuchOfItAnInfinitelyFastGpuWouldSave) {
 
 TEST_F(TrainingRun, NothingOfItWasLost) {
   Victim("train", kIterations);
-  const Json report = Report();
-  for (const Json& entry : report["ledger"]) {
-    EXPECT_NE(entry["severity"], "data_loss") << entry;
-    EXPECT_NE(entry["severity"], "error") << entry;
-  }
+  ExpectNoLoss(Report());
   EXPECT_EQ(Gpubound({"doctor", run_path()}).exit_code, 0);
 }
 
@@ -124,7 +121,6 @@ TEST_F(TrainingRun, HoldsTheSameByCallsOfTheDriver) {
 class Queries : public CommandRun {
  protected:
   static constexpr int kPollMs = 1500;
-  static constexpr const char* kCounter = "api_calls_suppressed";
 
   // How many the program has made, but for the few of its one iteration.
   double Poll(const std::string& count) {
@@ -137,10 +133,7 @@ class Queries : public CommandRun {
     return said == std::string::npos ? 0 : std::stod(outcome.out.substr(said + 7));
   }
   double Counted() const {
-    for (const Json& entry : report_["ledger"]) {
-      if (entry["counter"] == kCounter) return entry["value"].get<double>();
-    }
-    return 0;
+    return static_cast<double>(LedgerOf(report_, LedgerCounter::api_calls_suppressed));
   }
   Outcome Check(const std::string& condition) {
     return Gpubound({"check", run_path(), "--require", condition});
@@ -159,7 +152,7 @@ TEST_F(Queries, AreAllCountedWhereThatIsAskedFor) {
 TEST_F(Queries, AreSaidNotToBeCountedWhereTheyAreNot) {
   Poll("0");
   ASSERT_EQ(report_["not_counted"].size(), 1u);
-  EXPECT_EQ(report_["not_counted"][0]["counter"], kCounter);
+  EXPECT_EQ(report_["not_counted"][0]["counter"], LedgerName(LedgerCounter::api_calls_suppressed));
   EXPECT_THAT(Gpubound({"doctor", run_path()}).out, HasSubstr("unknown    api_calls_suppressed"));
   EXPECT_EQ(Check("ledger.api_calls_suppressed<=1000000000").exit_code, 1) << "it is not zero";
 }
@@ -270,8 +263,7 @@ TEST_F(TrainingRun, WithoutCudaHoldsItsOperations) {
 }
 
 TEST_F(TrainingRun, ThatIsKilledKeepsEveryScope) {
-  const Outcome outcome = Victim("die", kIterations);
-  EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.Describe();
+  Victim("die", kIterations, 128 + SIGKILL);
   EXPECT_EQ(RunRecordJson()["signal"], SIGKILL);
   const Json report = Report();
   ASSERT_EQ(report["processes"].size(), 1u);
@@ -283,7 +275,7 @@ TEST_F(TrainingRun, ThatIsKilledKeepsEveryScope) {
 }
 
 TEST_F(TrainingRun, ThatIsKilledAndLeavesNoMappingIsIncomplete) {
-  Victim("die", kIterations);
+  Victim("die", kIterations, 128 + SIGKILL);
   for (const auto& entry : std::filesystem::directory_iterator(run_path())) {
     if (entry.path().extension() == ".live") std::filesystem::remove(entry.path());
   }
@@ -297,7 +289,7 @@ TEST_F(TrainingRun, ThatIsKilledAndLeavesNoMappingIsIncomplete) {
 }
 
 TEST_F(TrainingRun, ThatIsKilledKeepsItsTimes) {
-  const Outcome outcome = Victim("die", kIterations);
+  const Outcome outcome = Victim("die", kIterations, 128 + SIGKILL);
   ASSERT_EQ(outcome.out.substr(0, 5), "took ");
   const int64_t took_ns = std::stoll(outcome.out.substr(5));
   const Json simulation = RowOf(Report()["processes"][0], "simulation");
@@ -306,7 +298,7 @@ TEST_F(TrainingRun, ThatIsKilledKeepsItsTimes) {
 }
 
 TEST_F(TrainingRun, ThatIsKilledDoesNotCallItsGpuIdleWhereNothingWasDelivered) {
-  Victim("die", kIterations);
+  Victim("die", kIterations, 128 + SIGKILL);
   const Json report = Report();
   const Json& process = report["processes"][0];
   // Every wait for the GPU was busy or is unknown: none of it can have been idle for long.

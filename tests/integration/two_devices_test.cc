@@ -9,6 +9,7 @@
 
 #include "tests/integration/command_run.h"
 #include "tests/integration/device_truth.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -132,7 +133,7 @@ TEST_F(TwoDevices, AWaitForOneIsForWhatRunsOnThatOne) {
   const Json expected = {{{"context", 1}, {"n", kIterations}},
                          {{"context", 2}, {"n", kIterations}}};
   EXPECT_EQ(waits, expected);
-  EXPECT_EQ(LedgerOf(report_, "work_after_wait"), 0);
+  EXPECT_EQ(LedgerOf(report_, LedgerCounter::work_after_wait), 0);
 }
 
 // As two slices of one device, which CUPTI's records named after the whole device until 12.8.

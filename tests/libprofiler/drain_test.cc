@@ -137,10 +137,10 @@ TEST_F(DrainTest, TwoThreadsAndADrainThatRunsBesideThemLoseNothing) {
   second.join();
   Finish();
   const TraceFile trace(DatabasePath());
-  EXPECT_EQ(trace.LedgerValue("scope_events_dropped") +
+  EXPECT_EQ(trace.LedgerValue(LedgerCounter::scope_events_dropped) +
                 trace.Number("SELECT sum(event_count) FROM chunk"),
             static_cast<int64_t>(4 * kScopes));
-  EXPECT_EQ(trace.LedgerValue("unbalanced_scopes"), 0);
+  EXPECT_EQ(trace.LedgerValue(LedgerCounter::unbalanced_scopes), 0);
 }
 
 TEST_F(DrainTest, AThreadThatEndedKeepsItsNameWhoeverHasItsNumberNow) {
@@ -166,7 +166,7 @@ TEST_F(DrainTest, AThreadThatEndsOpensAScopeThatSaysSoAndIsNoneThatItLeftOpen) {
   EXPECT_EQ(Stored().back().label, "thread ended");
   EXPECT_EQ(Stored().back().kind, SlotKind::kBegin);
   EXPECT_EQ(Stored().back().time_ns, end_ns);
-  EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue("scopes_open_at_end"), 1);
+  EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue(LedgerCounter::scopes_open_at_end), 1);
 }
 
 TEST_F(DrainTest, ScopesOfOneNameThatAreOpenAtTheEndWereLeftAndAreUnbalanced) {
@@ -174,15 +174,15 @@ TEST_F(DrainTest, ScopesOfOneNameThatAreOpenAtTheEndWereLeftAndAreUnbalanced) {
   Begin("inference");
   Finish();
   const TraceFile trace(DatabasePath());
-  EXPECT_EQ(trace.LedgerValue("scopes_open_at_end"), 6);
-  EXPECT_EQ(trace.LedgerValue("unbalanced_scopes"), 4);
+  EXPECT_EQ(trace.LedgerValue(LedgerCounter::scopes_open_at_end), 6);
+  EXPECT_EQ(trace.LedgerValue(LedgerCounter::unbalanced_scopes), 4);
 }
 
 TEST_F(DrainTest, ScopesThatAreOpenAtTheEndAreCounted) {
   Begin("update");
   Begin("inference");
   Finish();
-  EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue("scopes_open_at_end"), 2);
+  EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue(LedgerCounter::scopes_open_at_end), 2);
 }
 
 TEST_F(DrainTest, WhatWasDroppedIsSaidByTheChunkAfterIt) {
@@ -199,7 +199,7 @@ TEST_F(DrainTest, WhatWasDroppedIsSaidByTheChunkAfterIt) {
   const auto chunks = trace.Chunks(EventFamily::kThread);
   ASSERT_TRUE(decoder.Decode(chunks.back().row, &events).ok());
   EXPECT_EQ(events.dropped_before, 5u);
-  EXPECT_EQ(trace.LedgerValue("scope_events_dropped"), 5);
+  EXPECT_EQ(trace.LedgerValue(LedgerCounter::scope_events_dropped), 5);
 }
 
 TEST_F(DrainTest, AStepOfTheWallClockIsCounted) {
@@ -208,7 +208,7 @@ TEST_F(DrainTest, AStepOfTheWallClockIsCounted) {
   clock_.StepWallClock(3'600'000'000'000);
   Scope("update", 2'000'000'000);
   Finish();
-  EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue("clock_steps"), 1);
+  EXPECT_EQ(TraceFile(DatabasePath()).LedgerValue(LedgerCounter::clock_steps), 1);
 }
 
 TEST_F(DrainTest, ClockSamplesAreStoredAboutOnceASecondAndAtBothEnds) {

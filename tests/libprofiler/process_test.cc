@@ -68,7 +68,7 @@ class CoreTest : public testing::Test {
   int64_t UnrecordedChildren() {
     int64_t children = 0;
     for (const std::string& path : Databases()) {
-      children += TraceFile(path).LedgerValue("fork_children_unrecorded");
+      children += TraceFile(path).LedgerValue(LedgerCounter::fork_children_unrecorded);
     }
     return children;
   }
@@ -115,7 +115,7 @@ TEST_F(CoreTest, ThreadsThatOutliveMainDisturbNothing) {
 TEST_F(CoreTest, ThreadsThatEndLeaveEventsAndNames) {
   ASSERT_EQ(Run("threads_end", {"GPUBOUND_LIVE_PAGES=16"}), 0);
   EXPECT_EQ(Events(Trace()), 200 * 10 + 200) << "each says that it ended";
-  EXPECT_EQ(Trace().LedgerValue("scopes_open_at_end"), 0);
+  EXPECT_EQ(Trace().LedgerValue(LedgerCounter::scopes_open_at_end), 0);
   EXPECT_EQ(Trace().Number("SELECT count(*) FROM thread WHERE name='worker'"), 200);
 }
 
@@ -160,7 +160,7 @@ TEST_F(CoreTest, APauseIsMarkedAndScopesInsideItAreKept) {
 
 TEST_F(CoreTest, AProgramAddsToTheLedgerByName) {
   ASSERT_EQ(Run("ledger"), 0);
-  EXPECT_EQ(Trace().LedgerValue("hooks_failed"), 2);
+  EXPECT_EQ(Trace().LedgerValue(LedgerCounter::hooks_failed), 2);
   EXPECT_EQ(Trace().Number("SELECT count(*) FROM ledger WHERE counter LIKE 'import_%'"), 0);
   EXPECT_EQ(Trace().Number("SELECT count(*) FROM note WHERE text='no such method: Env.step'"), 1);
   EXPECT_EQ(Trace().Number("SELECT count(*) FROM note WHERE text='kept as prose'"), 1);
@@ -198,7 +198,7 @@ TEST_F(CoreTest, AForkChildRecordsItselfInFilesOfItsOwnWithTheSameNames) {
     EXPECT_EQ(EventsOf(trace, "child only"), child ? 40 : 0);
     EXPECT_EQ(EventsOf(trace, "parent only"), child ? 0 : 20);
     EXPECT_EQ(EventsOf(trace, "update"), 2);
-    EXPECT_EQ(trace.LedgerValue("unbalanced_scopes"), 0);
+    EXPECT_EQ(trace.LedgerValue(LedgerCounter::unbalanced_scopes), 0);
   }
   EXPECT_THAT(FilesEndingIn(run_, ".live"), IsEmpty());
 }
@@ -305,7 +305,7 @@ TEST_F(CoreTest, SegmentsAreSealedWhileTheProgramRuns) {
     const TraceFile trace(path);
     sealed.push_back(trace.Meta("sealed"));
     events += Events(trace);
-    dropped = std::max(dropped, trace.LedgerValue("scope_events_dropped"));
+    dropped = std::max(dropped, trace.LedgerValue(LedgerCounter::scope_events_dropped));
   }
   EXPECT_THAT(sealed, Each("1"));
   EXPECT_EQ(events + dropped, 6'000'000);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "proto/live_format.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -88,8 +89,8 @@ std::string TraceFile::Meta(const std::string& key) const {
   return Text("SELECT value FROM meta WHERE key='" + key + "'");
 }
 
-int64_t TraceFile::LedgerValue(const std::string& counter) const {
-  return Number("SELECT value FROM ledger WHERE counter='" + counter + "'");
+int64_t TraceFile::LedgerValue(LedgerCounter counter) const {
+  return Number("SELECT value FROM ledger WHERE counter='" + LedgerName(counter) + "'");
 }
 
 std::string TraceFile::LabelText(LabelId id) const {

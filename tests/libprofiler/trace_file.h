@@ -14,6 +14,7 @@
 #include "proto/chunk_decoder.h"
 #include "proto/chunk_row.h"
 #include "proto/event_model.h"
+#include "proto/ledger_counters.h"
 
 struct sqlite3;
 
@@ -42,7 +43,7 @@ class TraceFile {
   std::vector<std::string> Column(const std::string& sql) const;
 
   std::string Meta(const std::string& key) const;
-  int64_t LedgerValue(const std::string& counter) const;
+  int64_t LedgerValue(LedgerCounter counter) const;
 
   // The chunks of |family|, in the order of (thread, first_sequence).
   struct StoredChunk {

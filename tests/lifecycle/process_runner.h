@@ -39,7 +39,7 @@ class ProcessRunner {
 
   // Also waits until nobody holds the program's stdout and stderr any more, so that children that
   // it left behind have ended as well.
-  Outcome Run(const std::vector<std::string>& command) const;
+  [[nodiscard]] Outcome Run(const std::vector<std::string>& command) const;
 
  private:
   std::map<std::string, std::string> changes_;

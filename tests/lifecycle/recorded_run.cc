@@ -10,6 +10,8 @@
 #include <map>
 #include <utility>
 
+#include "tests/ledger_of.h"
+
 namespace gpubound {
 namespace {
 
@@ -124,8 +126,7 @@ std::vector<std::string> Disagreements(const Run& run, const ProgressFile& progr
           LedgerCounter::labels_overflowed}) {
       if (process.Counted(counter) == 0) continue;
       found.push_back("process " + std::to_string(process.identity.pid) + " counted " +
-                      kLedgerCounters[static_cast<size_t>(counter)].name + " = " +
-                      std::to_string(process.Counted(counter)));
+                      LedgerName(counter) + " = " + std::to_string(process.Counted(counter)));
     }
   }
   ForgiveUnrecorded(run.ledger[static_cast<size_t>(LedgerCounter::processes_unrecorded)], recorded,

@@ -61,6 +61,7 @@ class ShellTest(unittest.TestCase):
     def output(self, *words):
         done = subprocess.run(words, cwd=self.folder, env=self.environment, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
         return done.stdout
 
     def check_all(self, complete):

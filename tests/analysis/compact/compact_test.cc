@@ -24,6 +24,7 @@
 #include "analysis/segments/run_sums.h"
 #include "proto/cpu_time_limits.h"
 #include "tests/analysis/trace_writer.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -145,13 +146,10 @@ class CompactTest : public testing::Test {
     report->run.work_gpu_busy_share = 0;
     return RenderJson(*report);
   }
-  uint64_t Ledger(const std::string& counter) const {
+  uint64_t Ledger(LedgerCounter counter) const {
     const Result<Report> report = ReportOfRun(run_.path());
-    if (!report.ok()) return 0;
-    for (const ReportLedgerEntry& entry : report->ledger) {
-      if (entry.counter == counter) return entry.value;
-    }
-    return 0;
+    EXPECT_TRUE(report.ok()) << report.error().ToString();
+    return report.ok() ? LedgerOf(*report, counter) : 0;
   }
   // Kernels of the trainer that are there still, by the ms at which they begin.
   std::vector<int64_t> KernelsLeft() const {
@@ -309,7 +307,7 @@ TEST_F(CompactTest, DetailThatWasNotRemovedYetIsNotCountedTwice) {
   Compact(Keep(300));
   fs::copy(copy.path(), run_.path(), fs::copy_options::overwrite_existing);  // but for the sums
   EXPECT_EQ(Totals(), whole);
-  EXPECT_EQ(Ledger("events_behind_sums"), 0u);
+  EXPECT_EQ(Ledger(LedgerCounter::events_behind_sums), 0u);
   Compact(Keep(300));
   EXPECT_LT(KernelsLeft().size(), 10u);
   EXPECT_EQ(Totals(), whole);
@@ -323,12 +321,12 @@ TEST_F(CompactTest, ARecordThatArrivesLateIsCounted) {
            " WHERE key='end_monotonic_ns'");
   late.Work({.thread = 9, .first_sequence = 1000}, {Kernel(50 * kMs, 60 * kMs, 9999)});
   late.Close();
-  EXPECT_EQ(Ledger("events_behind_sums"), 1u);
+  EXPECT_EQ(Ledger(LedgerCounter::events_behind_sums), 1u);
 }
 
 TEST_F(CompactTest, TheReportSaysWhatIsSummedAndMissing) {
   Compact(Keep(300));
-  EXPECT_GT(Ledger("detail_summed_ns"), 0u);
+  EXPECT_GT(Ledger(LedgerCounter::detail_summed_ns), 0u);
   ReportOptions options;
   options.replays = true;
   const Result<Report> report = ReportOfRun(run_.path(), options);

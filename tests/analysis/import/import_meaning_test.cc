@@ -14,6 +14,7 @@
 #include "analysis/import/import.h"
 #include "analysis/reader/reader.h"
 #include "tests/analysis/trace_writer.h"
+#include "tests/ledger_of.h"
 
 namespace gpubound {
 namespace {
@@ -69,12 +70,7 @@ class ImportMeaning : public testing::Test {
     report_ = std::move(*report);
   }
 
-  uint64_t Counted(const std::string& counter) const {
-    for (const ReportLedgerEntry& entry : report_.ledger) {
-      if (entry.counter == counter) return entry.value;
-    }
-    return 0;
-  }
+  uint64_t Counted(LedgerCounter counter) const { return LedgerOf(report_, counter); }
   const ReportProcess& Process() const { return report_.processes.at(0); }
   ReportOperation Row(const std::string& name) const {
     for (const ReportOperation& row : Process().operations) {
@@ -107,7 +103,7 @@ TEST_F(ImportMeaning, CpuEventsAtZeroCountForNothingAndAreCounted) {
   events_ += Event("cuda_runtime", "cudaLaunchKernel", 11, "0.0", "0.0", Correlation(90));
   Import();
   EXPECT_EQ(Process().span_ns, 2'000'000);
-  EXPECT_EQ(Counted("import_times_outlying"), 2u);
+  EXPECT_EQ(Counted(LedgerCounter::import_times_outlying), 2u);
   EXPECT_THAT(report_.run.verdict, Not(StartsWith("complete")));
 }
 
@@ -115,7 +111,7 @@ TEST_F(ImportMeaning, AnEventAtZeroWhereOthersAreHasATime) {
   events_ += Event("cpu_op", "aten::mm", 11, "-5", "10");
   events_ += Event("cpu_op", "aten::mm", 11, "0.0", "0.0");
   Import();
-  EXPECT_EQ(Counted("import_times_outlying"), 0u);
+  EXPECT_EQ(Counted(LedgerCounter::import_times_outlying), 0u);
 }
 
 TEST_F(ImportMeaning, AnEventFarFromAllOthersCountsForNothing) {
@@ -123,7 +119,7 @@ TEST_F(ImportMeaning, AnEventFarFromAllOthersCountsForNothing) {
   events_ += Event("cpu_op", "aten::zeros", 11, "100", "3");
   Import();
   EXPECT_EQ(Process().span_ns, 2'000'000);
-  EXPECT_EQ(Counted("import_times_outlying"), 1u);
+  EXPECT_EQ(Counted(LedgerCounter::import_times_outlying), 1u);
   EXPECT_THAT(report_.notes, testing::Contains(HasSubstr("5.00 s from all others")));
 }
 
@@ -134,8 +130,8 @@ TEST_F(ImportMeaning, AKernelFarFromAllOthersIsUnknownFromItsLaunchOn) {
   Import();
   EXPECT_EQ(Process().span_ns, 2'000'000);
   EXPECT_EQ(Process().unknown_ns, 200'000);
-  EXPECT_EQ(Counted("import_times_outlying"), 1u);
-  EXPECT_EQ(Counted("import_launches_without_work"), 0u);
+  EXPECT_EQ(Counted(LedgerCounter::import_times_outlying), 1u);
+  EXPECT_EQ(Counted(LedgerCounter::import_launches_without_work), 0u);
 }
 
 TEST_F(ImportMeaning, LaunchesWithoutAnyKernelMakeGpuTimeUnknown) {
@@ -143,7 +139,7 @@ TEST_F(ImportMeaning, LaunchesWithoutAnyKernelMakeGpuTimeUnknown) {
   for (int i = 0; i < 8; ++i) AddLaunch(i + 1, 5'000'030 + 200 * i);
   Import();
   EXPECT_EQ(Process().unknown_ns, 2'000'000);
-  EXPECT_EQ(Counted("import_launches_without_work"), 8u);
+  EXPECT_EQ(Counted(LedgerCounter::import_launches_without_work), 8u);
 }
 
 TEST_F(ImportMeaning, LaunchesWhoseKernelsWereLostMakeGpuTimeUnknownFromThereOn) {
@@ -151,7 +147,7 @@ TEST_F(ImportMeaning, LaunchesWhoseKernelsWereLostMakeGpuTimeUnknownFromThereOn)
   for (int i = 0; i < 2; ++i) AddWork(i + 1, 5'000'030 + 200 * i);
   for (int i = 2; i < 8; ++i) AddLaunch(i + 1, 5'000'030 + 200 * i);
   Import();
-  EXPECT_EQ(Counted("import_launches_without_work"), 6u);
+  EXPECT_EQ(Counted(LedgerCounter::import_launches_without_work), 6u);
   EXPECT_EQ(Process().unknown_ns, 2'000'000 - 430'000);
   EXPECT_THAT(report_.notes, testing::Contains(HasSubstr("6 launches of pid 11 have no kernel")));
 }
@@ -161,7 +157,7 @@ TEST_F(ImportMeaning, AKernelThatWasLostEndsBeforeItsThreadHasWaitedForTheDevice
   AddLaunch(50, 5'000'160);
   events_ += Event("cuda_runtime", "cudaDeviceSynchronize", 11, "5000190", "20");
   Import();
-  EXPECT_EQ(Counted("import_launches_without_work"), 1u);
+  EXPECT_EQ(Counted(LedgerCounter::import_launches_without_work), 1u);
   EXPECT_EQ(Process().unknown_ns, 50'000);
 }
 
@@ -171,7 +167,7 @@ TEST_F(ImportMeaning, LaunchesIntoACaptureHaveNoKernelToLose) {
   AddLaunch(50, 5'001'710);
   events_ += Event("cuda_runtime", "cudaStreamEndCapture", 11, "5001740", "1");
   Import();
-  EXPECT_EQ(Counted("import_launches_without_work"), 0u);
+  EXPECT_EQ(Counted(LedgerCounter::import_launches_without_work), 0u);
 }
 
 TEST_F(ImportMeaning, CallsThatSetMemoryMayDoNothing) {
@@ -189,7 +185,7 @@ TEST_F(ImportMeaning, CategoriesOfOldVersionsAreThoseOfToday) {
   Import();
   EXPECT_EQ(Process().gpu_busy_ns, 100'000);
   EXPECT_EQ(Layers()["cuda_api"], 20'000);
-  EXPECT_EQ(Counted("kernels_without_launch"), 0u);
+  EXPECT_EQ(Counted(LedgerCounter::kernels_without_launch), 0u);
   ASSERT_TRUE(Process().iterations);
   EXPECT_EQ(Process().iterations->count, 1u);
 }
@@ -238,7 +234,7 @@ TEST_F(ImportMeaning, CallsOfEveryAcceleratorLaunchItsKernels) {
     AddKernel(id, 5'000'000 + 200 * id);
   }
   Import();
-  EXPECT_EQ(Counted("kernels_without_launch"), 0u);
+  EXPECT_EQ(Counted(LedgerCounter::kernels_without_launch), 0u);
   EXPECT_EQ(Row("learn").gpu_caused_ns, 500'000);
 }
 
@@ -255,7 +251,7 @@ TEST_F(ImportMeaning, WorkOfADeviceThatIsNotUnderstoodIsUnknownAndNotIdle) {
     events_ = usual + work;
     Import();
     EXPECT_EQ(Process().unknown_ns, 1'000'000) << work;
-    EXPECT_EQ(Counted("import_work_not_understood"), 1u) << work;
+    EXPECT_EQ(Counted(LedgerCounter::import_work_not_understood), 1u) << work;
   }
 }
 
@@ -277,8 +273,8 @@ TEST_F(ImportMeaning, AnOperationThatEndsBeforeItBeginsLastsToTheEnd) {
   Import();
   EXPECT_EQ(Row("learn").count, 1u);
   EXPECT_EQ(Row("learn").wall_ns, 160'000);
-  EXPECT_EQ(Counted("scopes_open_at_end"), 1u);
-  EXPECT_EQ(Counted("import_events_malformed"), 1u);
+  EXPECT_EQ(Counted(LedgerCounter::scopes_open_at_end), 1u);
+  EXPECT_EQ(Counted(LedgerCounter::import_events_malformed), 1u);
 }
 
 TEST_F(ImportMeaning, AProcessThatIsCalledByAWordHasItForAName) {

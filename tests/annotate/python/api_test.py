@@ -262,7 +262,7 @@ class SummaryTest(unittest.TestCase):
                        "PYTHONCOERCECLOCALE": "0"}
         done = subprocess.run([sys.executable, "-B", "-X", "utf8=0", "-c", program], env=environment,
                               capture_output=True, text=True, check=False, timeout=60)
-        self.assertEqual(done.stderr, "")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
     def test_what_the_command_says_is_read_whatever_the_locale(self):

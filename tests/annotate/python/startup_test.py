@@ -53,12 +53,16 @@ class StartupTest(unittest.TestCase):
                    f"Metadata-Version: 2.1\nName: gymnasium\nVersion: {version}\n")
 
     def run_program(self, text, own_path="", **variables):
-        """The program's output; `own_path` is its PYTHONPATH, None for none."""
+        """The program's output, which has to succeed; `own_path` is its PYTHONPATH, None for none."""
         parts = [str(self.startup)] + ([] if own_path is None else [own_path or str(self.folder)])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(parts), **variables}
-        return subprocess.run([sys.executable, "-B", str(self.write("program.py", text))],
-                              env=environment, capture_output=True, text=True, check=False,
+        return self.succeed([sys.executable, "-B", str(self.write("program.py", text))], environment)
+
+    def succeed(self, command, environment):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False,
                               timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
 
     def test_the_program_sees_the_path_that_it_would_see_without(self):
         show = "import os, sys; print(os.environ.get('PYTHONPATH'), %r in sys.path)" % str(
@@ -114,8 +118,8 @@ class StartupTest(unittest.TestCase):
         packages, = (self.folder / "env/lib").glob("python*/site-packages")
         (packages / "first.pth").write_text(line)
         path = os.pathsep.join([str(self.startup), str(self.folder)])
-        return subprocess.run([self.folder / "env/bin/python", "-B", "-c", text], capture_output=True, text=True,
-                              env={**os.environ, "PYTHONPATH": path}, check=False, timeout=60)
+        return self.succeed([self.folder / "env/bin/python", "-B", "-c", text],
+                            {**os.environ, "PYTHONPATH": path})
 
     def test_what_a_pth_file_imported_is_hooked(self):
         done = self.run_behind_pth_file("import queue, multiprocessing",

@@ -294,7 +294,7 @@ class GlobalLockTest(unittest.TestCase):
                                "import gpubound, gpubound._startup\n"
                                f"print(before, {asked})"],
                               capture_output=True, text=True, check=False, timeout=60)
-        self.assertEqual(done.stderr, "")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         before, after = done.stdout.split()
         self.assertEqual(before, after)
 

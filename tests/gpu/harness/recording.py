@@ -40,7 +40,15 @@ class Recording:
         """The facts of the process with the most device work."""
         return max(self.facts, key=lambda one: sum(one["work"]["kinds"].values()))
 
+    @functools.cached_property
+    def counters(self):
+        """The words of a list that names every counter, whatever it counts."""
+        return set(self.machine.tool("doctor", self.path, "--all").out.split())
+
     def ledger(self, counter):
+        """A name that is misspelt, or that there is no longer, would count 0."""
+        if counter not in self.counters:
+            raise KeyError(counter)
         return sum(entry["value"] for entry in self.report["ledger"]
                    if entry["counter"] == counter)
 

@@ -30,6 +30,7 @@ def run(verdict, machine):
     verdict.figure("device memory grew by",
                    f"{(said['late_device_kib'] - said['early_device_kib']) / 1024:.1f} MiB")
     recorded = recording.events(DEVICE_FAMILY)
+    verdict.check(recording.counters.issuperset(LOSSES), "the ledger has these counters", str(LOSSES))
     ledger = {name: sum(row[0] for row in recording.rows(
         f"select value from ledger where counter = '{name}'")) for name in LOSSES}
     verdict.figure("lost", ledger)
