@@ -63,7 +63,7 @@ def main():
             candidates = propose(weights, generator)
             with gpubound.operation("simulation"):
                 token = gpubound.hand_over()
-                scores = list(pool.map(lambda one: simulate_for(token, one), candidates))
+                scores = list(pool.map(simulate_for, [token] * POPULATION, candidates))
             weights = improve(weights, candidates, scores)
             gpubound.counter("best score", max(scores))
             gpubound.step(env_steps=sum(scores))

@@ -126,7 +126,8 @@ class FetchTest(unittest.TestCase):
             done = self.fetch()
             self.assertEqual((done.returncode, done.stdout), (0, f"{self.folder}/headers/include\n"), done.stderr)
             said = (self.folder / "headers/include/cupti.h").read_text()
-            self.assertRegex(said, r" nvidia-cuda-runtime==\S+ nvidia-cuda-cupti==\S+ nvidia-cuda-crt==\S+ nvidia-nvtx==")
+            self.assertRegex(said, r" nvidia-cuda-runtime==\S+ nvidia-cuda-cupti==\S+ nvidia-cuda-crt==\S+ "
+                                   r"nvidia-nvtx==")
             shutil.rmtree(self.folder / "headers")
             (self.folder / "bin" / name).unlink()
 

@@ -16,9 +16,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import brute_force  # noqa: E402
-import foreign_model  # noqa: E402
-import nsys_model  # noqa: E402
+import brute_force
+import foreign_model
+import nsys_model
 
 COLUMNS = ["wall_ns", "cpu_only_ns", "cpu_gpu_ns", "gpu_only_ns", "waiting_ns", "idle_ns",
            "unknown_ns", "gpu_busy_ns", "gpu_compute_ns", "gpu_comm_ns", "gpu_copy_ns",
@@ -89,8 +89,8 @@ def compare_iterations(right, reported, comparison):
     pid, lengths = right.process.pid, [e.end - e.start for e in steps]
     found = reported["iterations"] or collections.Counter()
     for field, value in {"warm_up": warm, "count": len(steps) - warm,
-                         "warm_up_ns": sum(lengths[:warm]), "total_ns": sum(lengths[warm:]), "start_up_ns": steps[0].start - right.begin,
-                         "shutdown_ns": right.end - steps[-1].end}.items():
+                         "warm_up_ns": sum(lengths[:warm]), "total_ns": sum(lengths[warm:]),
+                         "start_up_ns": steps[0].start - right.begin, "shutdown_ns": right.end - steps[-1].end}.items():
         comparison.same(f"{pid} iterations {field}", found[field], value)
 
 

@@ -3,8 +3,9 @@
 """Random Chrome traces through gpubound and brute force: random_import.py GPUBOUND COUNT [SEED].
 
 Times are small whole and half nanoseconds, so that ties, partial overlaps, touching intervals and
-intervals of no length are the rule; some end before they begin, or nobody knows when. Of several processes some are short,
-and there are copies between devices. Events may come as a begin and an end. Prints the seed; keeps the trace that shows a difference.
+intervals of no length are the rule; some end before they begin, or nobody knows when. Of several
+processes some are short, and there are copies between devices. Events may come as a begin and an end.
+Prints the seed; keeps the trace that shows a difference.
 """
 import json
 import pathlib

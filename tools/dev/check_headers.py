@@ -18,7 +18,7 @@ ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools"]
 
 
 def room_flags(root, build):
-    flags = {}
+    flags: dict[str, list[str]] = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = pathlib.Path(entry["file"])
         if not source.is_relative_to(root) or source.suffix != ".cc":

@@ -49,10 +49,12 @@ ROOMS = {
     "analysis/compact": ATTRIBUTION + ["analysis/reader", "analysis/attribution"],
     # These two can name the model and nothing of the engine: they read a report and compute nothing.
     "analysis/output/text": MODEL,
-    "analysis/output/check": ["proto", "analysis/base", "analysis/report", "analysis/diagnosis", "analysis/output/text"],
+    "analysis/output/check": ["proto", "analysis/base", "analysis/report", "analysis/diagnosis",
+                              "analysis/output/text"],
     "analysis/output/page": SEGMENTS + ["analysis/processes", "analysis/report", "analysis/diagnosis",
                              "analysis/output/text"],
-    "analysis/output/tables": SEGMENTS + ["analysis/naming", "analysis/reader", "analysis/report", "analysis/correction"],
+    "analysis/output/tables": SEGMENTS + ["analysis/naming", "analysis/reader", "analysis/report",
+                                          "analysis/correction"],
     "analysis/output/export": CORRECTION + ["analysis/correction", "analysis/output/text",
                                             "analysis/output/check", "analysis/output/page",
                                             "analysis/output/tables"],
@@ -120,7 +122,7 @@ def room_of(path):
 
 def disorder():
     """Rows that name a room which does not come before them."""
-    seen = set()
+    seen: set[str] = set()
     for room, allowed in ROOMS.items():
         for name in allowed:
             folder = name if "." not in name else pathlib.PurePosixPath(name).parent.as_posix()

@@ -76,8 +76,9 @@ class CleanSources:
         if key is not None:
             (self._folder / key).touch()
 
+    @staticmethod
     @functools.lru_cache(maxsize=None)
-    def _content(self, file):
+    def _content(file):
         return hashlib.sha256(file.read_bytes()).digest()
 
 

@@ -18,7 +18,8 @@ END = re.compile(r"(?<=[.!?])[\"')\]*]*\s+(?=[\"'(\[*`A-Z0-9])")
 
 def blocks(text):
     """The paragraphs, list items and cells of a page, each without its line breaks."""
-    found, fenced = [[]], False
+    found: list[list[str]] = [[]]
+    fenced = False
     for line in text.splitlines():
         if line.startswith("```"):
             fenced = not fenced

@@ -51,11 +51,14 @@ make_venv() {
     die "could not make build/venv; install python3-venv (Debian) and run again"
 }
 
-# install_test_packages: the Python packages of other tools with which tests read what we write.
+# install_test_packages: the Python packages of other tools with which tests read what we write, and
+# those that check our own Python.
 install_test_packages() {
-  "$root/build/venv/bin/python3" -m pip install --quiet --disable-pip-version-check \
-    -r "$root/tests/exports/requirements.txt" >&2 ||
-    say "pip could not install tests/exports/requirements.txt; the tests of exports will fail without it"
+  local list
+  for list in tests/exports/requirements.txt tests/hygiene/requirements.txt; do
+    "$root/build/venv/bin/python3" -m pip install --quiet --disable-pip-version-check \
+      -r "$root/$list" >&2 || say "pip could not install $list; tests in ${list%/*} will fail without it"
+  done
 }
 
 # install_npm: node and npm, which the report page is bundled with, as one wheel into build/venv: half a

@@ -15,7 +15,8 @@ does nothing. Known libraries are annotated without an edit; see gpubound/hooks.
 """
 from gpubound._api import (adopt, counter, hand_over, layer, metadata, pause, phase, progress,
                            recording, resume, step)
-from gpubound._core import Scope, operation, version as __version__
+from gpubound._core import Scope, operation
+from gpubound._core import version as __version__  # noqa: F401  # no part of __all__: `import *` leaves it alone
 from gpubound._intercept import Interception, intercept
 from gpubound._ray import ray_runtime_env
 from gpubound._summary import summary

@@ -27,7 +27,7 @@ def waker_of(selector: Any, ready: List[Any]) -> Any:
     """What ended a wait of an event loop by `selector`, which found `ready`: the time of a timer, in seconds;
     `selector` where another thread did it; None for what nobody knows."""
     events = sys.modules.get("asyncio.events")
-    loop = events._get_running_loop() if events is not None else None  # type: ignore[attr-defined]
+    loop = events._get_running_loop() if events is not None else None
     if loop is None or getattr(loop, "_selector", None) is not selector:
         return None
     if ready:
@@ -43,7 +43,7 @@ def install_for_eager_tasks(base_events: Any) -> None:
     """Wraps BaseEventLoop.create_task of `base_events`, the module asyncio.base_events: from Python 3.12 on a
     task may take its first step in the call that creates it, within the step of another one."""
     create = base_events.BaseEventLoop.create_task
-    helper = ({}, _resume, _suspend_made, "", "", types.FunctionType)  # resumes nothing
+    helper: Tuple[Any, ...] = ({}, _resume, _suspend_made, "", "", types.FunctionType)  # resumes nothing
     base_events.BaseEventLoop.create_task = _core.watch(create, 0, True, _roles.STEPS, helper)
 
 

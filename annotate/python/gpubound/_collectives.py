@@ -184,7 +184,7 @@ class _Reduction:
 
     def _queue_callback(self) -> None:
         self.remove_hook()
-        engine = sys.modules["torch.autograd"].Variable._execution_engine  # type: ignore[attr-defined]
+        engine = sys.modules["torch.autograd"].Variable._execution_engine
         engine.queue_callback(self._begin)
 
     def _begin(self) -> None:

@@ -6,16 +6,16 @@ A file of gpubound/hooks describes one library: its name, the versions it is rig
 Each hook names a `module`, a `class` or none, the `names` to wrap there (also in `subclasses`), and
 what a call of them is: an `operation`, a `layer`, the begin or end of an `iteration`, or that it
 `yields` CUPTI; or the `natives` of a library, its `timer`, its `range`, what makes its `jitted`
-functions, or what it `makes`. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they are read. What could
-not be hooked is in the ledger; the program never sees an error of ours.
+functions, or what it `makes`. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they
+are read. What could not be hooked is in the ledger; the program never sees an error of ours.
 """
 import functools
 import inspect
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import (_api, _closures, _collectives, _core, _cupti, _facts, _failures, _jitted, _loop, _natives, _ranges,
-                      _ray, _replacing, _roles, _signals, _timers, _versions, _waits)
+from gpubound import (_api, _closures, _collectives, _core, _cupti, _facts, _failures, _jitted, _loop, _natives,
+                      _ranges, _ray, _replacing, _roles, _signals, _timers, _versions, _waits)
 from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "reset": _loop.note_reset, "update": _loop.enter_update}

@@ -28,7 +28,7 @@ class NativeCalls:
 
     def __init__(self, hook: Dict[str, Any]) -> None:
         self._layer: str = hook["layer"]
-        self._description: Dict[str, List[str]] = hook["natives"]
+        self._description: Dict[str, Any] = hook["natives"]
         self.indifferent = frozenset(self._description.get("indifferent", []))
         self._taken = _matcher(self._description["take"])
         self._left = _matcher(self._description["leave"])
@@ -123,12 +123,13 @@ class NativeCalls:
 
     def _watch_subscripts(self, cls: type) -> None:
         """Those of `cls` and of what is derived from it, but where it has its own."""
-        if isinstance(getattr(cls, "__getitem__"), types.WrapperDescriptorType):
+        if isinstance(getattr(cls, "__getitem__"), types.WrapperDescriptorType):  # noqa: B009
             if not _core.watch_subscripts(cls, *self._subscript_labels):
                 _failures.note(f"subscripts of {cls.__name__} are not counted: this interpreter keeps "
                                "what they lead to elsewhere")
                 return
             self._subscripted.append(cls)
+        derived: type
         for derived in type.__subclasses__(cls):
             self._watch_subscripts(derived)
 
@@ -187,12 +188,12 @@ def withdraw() -> None:
 
 def _has_compiled() -> bool:
     dynamo = sys.modules.get("torch._dynamo.utils")
-    return dynamo is not None and bool(dynamo.counters.get("frames"))  # type: ignore[attr-defined]
+    return dynamo is not None and bool(dynamo.counters.get("frames"))
 
 
 def _teach_torchscript(calls: NativeCalls) -> None:
     builtins = sys.modules["torch.jit._builtins"]
-    table = builtins._get_builtin_table()  # type: ignore[attr-defined]
+    table = builtins._get_builtin_table()
     for original, wrapper in calls.originals():
         if id(original) in table:
             table[id(wrapper)] = table[id(original)]
@@ -202,7 +203,7 @@ def _give_back_to_overriders(calls: NativeCalls) -> None:
     """When a class of the program overrides `__torch_function__`; the ledger says so. Not for those of which
     the hook says that they only hand on what they are given."""
     torch = sys.modules["torch"]
-    disabled = torch._C._disabled_torch_function_impl  # type: ignore[attr-defined]
+    disabled = torch._C._disabled_torch_function_impl
 
     def note(cls: type) -> None:
         calls.watch_derived(cls)
@@ -216,10 +217,10 @@ def _give_back_to_overriders(calls: NativeCalls) -> None:
         _core.ledger("", 0, "torch's functions, not its methods, are left alone from here on: "
                      f"{name} has a __torch_function__ of its own")
 
-    def init_subclass(base: type) -> classmethod:  # type: ignore[type-arg]
+    def init_subclass(base: type) -> classmethod:
         def tell(cls: type, **keywords: Any) -> None:
-            super(base, cls).__init_subclass__(**keywords)
+            super(base, cls).__init_subclass__(**keywords)  # type: ignore[arg-type]
             _failures.attempt(None, "a derived class may have a __torch_function__", note, cls)
         return classmethod(tell)
-    for base in (torch.Tensor, torch.overrides.TorchFunctionMode):  # type: ignore[attr-defined]
+    for base in (torch.Tensor, torch.overrides.TorchFunctionMode):
         base.__init_subclass__ = init_subclass(base)

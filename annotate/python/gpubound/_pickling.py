@@ -34,8 +34,9 @@ def reduce_wrapper(wrapper: Any) -> Union[str, Tuple[Any, ...]]:
         if name is not None and _find(getattr(wrapper, "__module__", None), name) is wrapper:
             return name
     for derived in _derived_from(getattr(wrapper, "__objclass__", None)):
-        if vars(derived).get(wrapper.__name__) is wrapper:  # shadows a method of a native class
-            return getattr, (derived, wrapper.__name__)
+        name = wrapper.__name__
+        if vars(derived).get(name) is wrapper:  # shadows a method of a native class
+            return getattr, (derived, name)
     return reduce_by_value(wrapper)
 
 

@@ -29,7 +29,8 @@ def ray_runtime_env(runtime_env: Optional[Mapping[str, Any]] = None, /) -> Dict[
     """
     merged = dict(runtime_env or {})
     ours = {name: value for name, value in os.environ.items()
-            if (name.startswith("GPUBOUND_") and name not in _OF_ONE_HOST) or (name in _LOADERS and "libgpubound" in value)}
+            if (name.startswith("GPUBOUND_") and name not in _OF_ONE_HOST)
+            or (name in _LOADERS and "libgpubound" in value)}
     if "GPUBOUND_RUN" in ours:
         merged["env_vars"] = {**ours, **merged.get("env_vars", {})}
     return merged
@@ -56,7 +57,7 @@ def hold_channel(*_: Any, **__: Any) -> None:
 
 
 def _worker() -> Any:
-    return sys.modules["ray._private.worker"].global_worker  # type: ignore[attr-defined]
+    return sys.modules["ray._private.worker"].global_worker
 
 
 def _channel(task: Any) -> str:

@@ -61,7 +61,7 @@ def for_objects(object_list: Any, timeout: Optional[float] = None) -> int:
 
 
 def _sentinels() -> Dict[int, Optional[int]]:
-    children = sys.modules["multiprocessing.process"]._children  # type: ignore[attr-defined]
+    children = sys.modules["multiprocessing.process"]._children
     return {child.sentinel: child.pid for child in list(children)}
 
 
@@ -87,7 +87,7 @@ def for_references(object_refs: Any, *_: Any, timeout: Optional[float] = None, *
 
 
 def note_ends(ends: Tuple[Any, Any]) -> None:
-    """Told what multiprocessing.connection.Pipe returned."""
+    """Called with what multiprocessing.connection.Pipe returned."""
     _core.note_channel_ends(*ends)
 
 

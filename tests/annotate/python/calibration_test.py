@@ -88,7 +88,7 @@ class CalibrationTest(unittest.TestCase):
 
     def test_every_piece_of_other_work_is_done_as_often(self):
         done = []
-        pieces = tuple(lambda piece=piece: done.append(piece) for piece in _calibration.OTHER_WORK)
+        pieces = tuple(lambda piece=piece, done=done: done.append(piece) for piece in _calibration.OTHER_WORK)
         with mock.patch.object(_calibration, "OTHER_WORK", pieces):
             _calibration.amid_other_work(lambda: None, (), 3 * _calibration.TURNS)
         self.assertEqual({done.count(piece) for piece in _calibration.OTHER_WORK}, {3})
@@ -98,7 +98,7 @@ class CalibrationTest(unittest.TestCase):
         # does in a program, most where the second cache is small. The clock's own cost is timed as far apart.
         for name in ("operation_between", "call_between"):
             done, rounds = [], 2 * _calibration.TURNS
-            pieces = tuple(lambda piece=piece: done.append(piece) for piece in _calibration.OTHER_WORK)
+            pieces = tuple(lambda piece=piece, done=done: done.append(piece) for piece in _calibration.OTHER_WORK)
             with mock.patch.object(_calibration, "OTHER_WORK", pieces):
                 _calibration.Workloads("").find(name)(range(rounds))
             self.assertEqual(len(done), 2 * rounds * _calibration.PIECES, name)

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import inspect
-import sys
 import unittest
 import warnings
 

@@ -298,8 +298,8 @@ class HookFileTest(unittest.TestCase):
                         "module", "class", "names", "subclasses", "operation", "layer",
                         "iteration", "loop", "alone", "unless", "peer", "channel", "wakes", "yields", "sets",
                         "inherited", "versions", "finds", "handlers", "calls",
-                        "natives", "timer", "range", "own", "returns", "fact", "gradients", "turn", "jitted", "foreign", "turns", "makes",
-                        "collective"})
+                        "natives", "timer", "range", "own", "returns", "fact", "gradients", "turn", "jitted",
+                        "foreign", "turns", "makes", "collective"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
 
 

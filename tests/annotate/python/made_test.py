@@ -247,7 +247,8 @@ class JittedTest(RecordedTest):
         self.assertEqual(take()[0], "begin annotation jitted:act")
 
     def test_what_asks_for_the_type_of_a_jitted_function_is_given_it_unwrapped(self):
-        jitted = lambda: 1  # pylint: disable=unnecessary-lambda-assignment
+        def jitted():
+            return 1
         module = install(self.HOOK, jit=lambda _: jitted)
         ask = install({"names": ["ask"], "jitted": "asked"},
                       ask=lambda function, *values, **named: (function, values, named)).ask

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Versions: of libraries, and the conditions of hook files."""
-import contextlib
 import pathlib
 import sys
 import tempfile

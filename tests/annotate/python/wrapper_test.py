@@ -78,7 +78,7 @@ class WrapperTest(RecordedTest):
         del documented.note
         self.assertFalse(hasattr(plain, "note"))
         with self.assertRaises(AttributeError):
-            documented.missing  # pylint: disable=pointless-statement
+            documented.missing  # noqa: B018
 
     def test_it_is_pickled_by_its_name(self):
         self.assertIs(pickle.loads(pickle.dumps(documented)), documented)
@@ -312,7 +312,7 @@ class HelperTest(RecordedTest):
 
     def test_what_ends_the_program_while_a_helper_runs_ends_it(self):
         for ending in (KeyboardInterrupt, SystemExit):
-            def interrupted(_):
+            def interrupted(_, ending=ending):
                 raise ending
             calls, wrappers = self.wrappers_with(interrupted)
             for name, wrapper in wrappers.items():

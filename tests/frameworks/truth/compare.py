@@ -225,9 +225,11 @@ def compare(program, command, folder, counts, clocks_alone):
         loop_ns = own["end_ns"] - own["begin_ns"]
         others = {name: value for name, value in own["total_ns"].items() if name.partition(".")[0] not in SHARES}
         print(f"{program.name}, {own['loop']}: {loop_ns / 1e9:.1f} s, {sum(own['count'].values())} clocks",
-              *(f"{name} {100 * value / loop_ns:.1f} %" for name, value in sorted(others.items())), sep=", ", flush=True)
+              *(f"{name} {100 * value / loop_ns:.1f} %" for name, value in sorted(others.items())),
+              sep=", ", flush=True)
         print(f"{program.name}, {own['loop']}: named by", explained(report, own["pid"]), flush=True)
-    stages = [stages_of(command, folder / "copy.gpubound", own["pid"], own["begin_ns"], own["end_ns"]) for own in clocks]
+    stages = [stages_of(command, folder / "copy.gpubound", own["pid"], own["begin_ns"], own["end_ns"])
+              for own in clocks]
     return shares_of(program, clocks, report, stages)
 
 

@@ -8,10 +8,11 @@ or with a `*` behind WHERE at least once. WHERE says what to write around it:
     []   both                                      ]<   the clock stops before the line
     >    the stage CLOCK begins before the line
 
-The clock `loop` is the window; `loop:NAME` that of a process called NAME. Of a clock X, X.call is the part that is
-calls alone (compare.py). Lines are edited, and objects not wrapped at run time, because a wrapper could not tell an actor
-that is asked for an action from the same actor in a loss, would not see what is computed of a call's result, and would
-lie inside or outside of the profiler's own. A mark whose line is gone is an error: then the program is another one."""
+The clock `loop` is the window; `loop:NAME` that of a process called NAME. Of a clock X, X.call is
+the part that is calls alone (compare.py). Lines are edited, and objects not wrapped at run time,
+because a wrapper could not tell an actor that is asked for an action from the same actor in a loss,
+would not see what is computed of a call's result, and would lie inside or outside of the profiler's
+own. A mark whose line is gone is an error: then the program is another one."""
 
 
 class MarkError(Exception):

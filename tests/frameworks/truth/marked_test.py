@@ -79,7 +79,8 @@ class MarkedTest(unittest.TestCase):
                           "print(\"done\")\n")
         total = clocks["total_ns"]
         self.assertEqual(clocks["count"]["update"], 1)
-        self.assertAlmostEqual(total["rollout"] + total["update"], clocks["end_ns"] - clocks["begin_ns"], delta=1_000_000)
+        self.assertAlmostEqual(total["rollout"] + total["update"], clocks["end_ns"] - clocks["begin_ns"],
+                               delta=1_000_000)
         self.assertGreaterEqual(total["update"], 120_000_000)  # of step 1: from the end of simulate() on
         self.assertGreaterEqual(total["rollout"], 140_000_000)
         self.assertGreaterEqual(total["between"], 40_000_000)
@@ -116,7 +117,8 @@ class CompareTest(unittest.TestCase):
     def test_between_the_call_and_all_that_is_computed_of_it_every_figure_is_right(self):
         loop = compare.LOOP
         for target_ns, fails in ((179, True), (181, False), (225, False), (269, False), (271, True)):
-            shares = self.shares([(loop, "target", target_ns), (loop, "update", 1000 - target_ns)], {"target": target_ns})
+            shares = self.shares([(loop, "target", target_ns), (loop, "update", 1000 - target_ns)],
+                                 {"target": target_ns})
             self.assertEqual(shares["target"].fails(), fails, target_ns)
 
     def test_an_operation_that_no_clock_knows_is_wrong_too(self):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far corrected times are from the truth: the same iterations of a training loop, in processes that are
 recorded and in processes that are not, which take turns.
-Libraries are loaded and the loops are warm before that. What the machine does meanwhile, by which iterations of one and the same process became two fifths
-longer within seconds, falls on all alike, and so does how fast a processor is. There are several
-processes of each kind, and what these differ by is the error.
+Libraries are loaded and the loops are warm before that. What the machine does meanwhile, by which
+iterations of one and the same process became two fifths longer within seconds, falls on all alike, and
+so does how fast a processor is. There are several processes of each kind, and what these differ by is
+the error.
 On the simulated device: stable-baselines3 on the CPU."""
 import concurrent.futures
 import dataclasses
@@ -98,7 +99,8 @@ def start(machine, python, loop, is_recorded):
     if not is_recorded:
         return Process(PausingProgram(command, machine.variables(), machine.scratch))
     path = machine.new_run_path()
-    command = [machine.bundle / "bin/gpubound", "run", "-q", "-o", path, "--steps", f"{loop.first}:{loop.first + loop.recorded}", "--", *command]
+    steps = f"{loop.first}:{loop.first + loop.recorded}"
+    command = [machine.bundle / "bin/gpubound", "run", "-q", "-o", path, "--steps", steps, "--", *command]
     return Process(PausingProgram(command, machine.variables(), machine.scratch), path)
 
 

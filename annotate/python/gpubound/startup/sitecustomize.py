@@ -42,7 +42,7 @@ class _ImportLockReleased:
         except RuntimeError:  # it is another thread's, or nobody's
             pass
 
-    def __exit__(self, *_):
+    def __exit__(self, *exception):
         from _imp import acquire_lock
         for _ in range(self._times):
             acquire_lock()
@@ -73,7 +73,7 @@ def _say_it_is_not_hooked(package):
         sys.executable, _why_not_hooked(package))
     sys.stderr.write("gpubound: " + text + "\n")
     import ctypes
-    text = text.encode()
+    note = text.encode()
 
     class Table(ctypes.Structure):
         _fields_ = [("size", ctypes.c_uint32), ("version", ctypes.c_uint32),
@@ -84,7 +84,7 @@ def _say_it_is_not_hooked(package):
     get_table.restype = ctypes.POINTER(Table)
     table = get_table()
     if table and table.contents.size >= ctypes.sizeof(Table):
-        table.contents.ledger(b"python_without_extension", 1, text, len(text))
+        table.contents.ledger(b"python_without_extension", 1, note, len(note))
 
 
 def _is_helper(*modules):
@@ -143,13 +143,14 @@ class _FirstLibrary(object):
         from importlib import util
         spec = util.spec_from_file_location("gpubound", os.path.join(self._package, "__init__.py"),
                                             submodule_search_locations=[self._package])
+        assert spec is not None and spec.loader is not None  # it has a file
         if executed is not None:
             execute = spec.loader.exec_module
 
             def exec_module(module):
                 execute(module)
                 executed()
-            spec.loader.exec_module = exec_module
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
     def _load_in_worker(self):
@@ -161,7 +162,7 @@ class _FirstLibrary(object):
         try:
             if _has_extension(self._package):
                 with _ImportLockReleased():
-                    import gpubound  # pylint: disable=unused-import  # found by us
+                    import gpubound  # noqa: F401  # found by us
                 self._install()
             elif self._give_up():
                 _say_it_is_not_hooked(self._package)
@@ -195,7 +196,7 @@ def _go_on():
     """Imports the sitecustomize that would have been found without us."""
     own = sys.modules.pop("sitecustomize")
     try:
-        import sitecustomize  # pylint: disable=import-self
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
     except ImportError as error:
         if getattr(error, "name", None) != "sitecustomize":
             raise
