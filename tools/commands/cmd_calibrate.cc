@@ -96,7 +96,7 @@ int Calibrate(const Arguments& words) {
   }
   const std::string folder = CalibrationFolder();
   if (folder.empty()) {
-    PrintMessage("neither XDG_CACHE_HOME nor HOME is set; the result is not kept.");
+    PrintWarning("neither XDG_CACHE_HOME nor HOME is set; the result is not kept.");
   } else if (const Status stored = StoreCalibration(folder, *calibration); !stored.ok()) {
     PrintError(stored.error());
   } else {

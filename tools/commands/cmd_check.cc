@@ -65,7 +65,7 @@ void PrintMistake(const std::string& expression, const RequirementMistake& mista
   const std::string before = EscapeName(expression.substr(0, mistake.column - 1));
   const std::string expected =
       mistake.expected.empty() ? "" : fmt::format(", expected {}", mistake.expected);
-  PrintMessage(
+  PrintFailure(
       fmt::format("understanding the requirement '{}': at column {} found {}{}.{}\n  {}\n  {:>{}}",
                   EscapeName(expression), mistake.column, mistake.found, expected,
                   DidYouMean(mistake.word, mistake.known, mistake.meant), EscapeName(expression),

@@ -64,7 +64,7 @@ int ExportOne(const Format& format, const std::string& run, const std::string& p
     outcome = ExportRunTo(format.format, run, path, force);
   }
   for (const std::string& problem : outcome.problems) {
-    if (said->insert(problem).second) PrintMessage("read in part only: " + EscapeName(problem));
+    if (said->insert(problem).second) PrintWarning("read in part only: " + EscapeName(problem));
   }
   if (outcome.status.ok()) return kExitSuccess;
   PrintError(outcome.status.error());

@@ -92,12 +92,12 @@ int ImportRun(const Arguments& words) {
                   summary->cpu_events, summary->device_events, summary->processes,
                   summary->processes == 1 ? "" : "es", EscapeName(ShellQuote(output))));
   if (summary->malformed > 0) {
-    PrintMessage(fmt::format("{} event{} could not be read and {} missing.", summary->malformed,
+    PrintWarning(fmt::format("{} event{} could not be read and {} missing.", summary->malformed,
                              summary->malformed == 1 ? "" : "s",
                              summary->malformed == 1 ? "is" : "are"));
   }
-  if (!summary->cut_short.empty()) PrintMessage(EscapeName(summary->cut_short) + ".");
-  for (const std::string& gap : summary->gaps) PrintMessage(EscapeName(gap));
+  if (!summary->cut_short.empty()) PrintWarning(EscapeName(summary->cut_short) + ".");
+  for (const std::string& gap : summary->gaps) PrintWarning(EscapeName(gap));
   return kExitSuccess;
 }
 

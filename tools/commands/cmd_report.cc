@@ -185,7 +185,7 @@ int StorePage(const ReportArguments& arguments, const AnalyzedRun& analyzed) {
   if (status != 0 || IsStdout(file)) return status;
   if (in_run) PrintMessage("page: " + FileUrl(file));
   if (!arguments.open || OpenInBrowser(file)) return status;
-  PrintMessage("No browser could be started: open " + FileUrl(file) + " yourself.");
+  PrintWarning("No browser could be started: open " + FileUrl(file) + " yourself.");
   return kExitCheckFailed;
 }
 

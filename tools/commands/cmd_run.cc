@@ -23,6 +23,7 @@
 #include "tools/commands/run_arguments.h"
 #include "tools/commands/run_summary.h"
 #include "tools/console/console.h"
+#include "tools/console/diagnostics.h"
 #include "tools/console/exit_codes.h"
 #include "tools/launch/child_program.h"
 #include "tools/launch/guarded.h"
@@ -78,17 +79,17 @@ int CannotStart(const std::string& program, int error) {
   const std::string why = std::generic_category().message(error);
   if (error != ENOENT) {
     const char* remedy = error == EACCES ? " Is it an executable file? (chmod +x)" : "";
-    PrintMessage(fmt::format("starting '{}': {}.{}", name, why, remedy));
+    PrintFailure(fmt::format("starting '{}': {}.{}", name, why, remedy));
     return kExitCannotExecute;
   }
   if (!FindProgram(program, EnvironmentVariable).empty()) {
-    PrintMessage(fmt::format(
+    PrintFailure(fmt::format(
         "starting '{}': the file is there, but the interpreter that its first line names, or the "
         "dynamic loader it needs, is not.",
         name));
   } else {
     const bool is_path = program.find('/') != std::string::npos;
-    PrintMessage(
+    PrintFailure(
         fmt::format("starting '{}': found no such program{}.", name, is_path ? "" : " in PATH"));
   }
   return kExitNotFound;
@@ -107,7 +108,7 @@ void ExplainNothingRecorded(const RunArguments& arguments, const LibraryFiles& l
   std::error_code ignored;
   if (!std::filesystem::exists(directory.path, ignored)) return;  // removed, as was said
   if (!failure.empty()) {
-    PrintMessage(
+    PrintWarning(
         fmt::format("the program failed ({}), and nothing was recorded.\nrun directory: {}",
                     failure, EscapeName(directory.path)));
     return;
@@ -122,7 +123,7 @@ void ExplainNothingRecorded(const RunArguments& arguments, const LibraryFiles& l
   for (const std::string& reason : WhyNothingRecorded(program, hooks_python, EnvironmentVariable)) {
     text += Wrap("  - " + reason, StderrOptions().width, 4);
   }
-  PrintMessage(fmt::format("{}run directory: {}", text, EscapeName(directory.path)));
+  PrintWarning(fmt::format("{}run directory: {}", text, EscapeName(directory.path)));
 }
 
 // That there is none is said by the report.
@@ -132,7 +133,7 @@ void GiveCalibration(const RunArguments& arguments, const LibraryFiles& librarie
   const std::string_view word = variable == nullptr || *variable == '\0' ? "1" : variable;
   const std::optional<bool> switched = SwitchOf(word);
   if (!switched) {
-    PrintMessage(
+    PrintWarning(
         fmt::format("GPUBOUND_CALIBRATE is '{}', expected 1 or 0 (also on, true, yes or "
                     "off, false, no); using 1",
                     EscapeName(std::string(word))));
@@ -181,6 +182,10 @@ std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
   }
   for (Assignment& assignment : PackageAssignments(package_folder, EnvironmentVariable)) {
     assignments.push_back(std::move(assignment));
+  }
+  for (const Assignment& assignment : assignments) {
+    Diagnose(Level::kDebug,
+             fmt::format("sets {}={}", assignment.name, EscapeName(assignment.value)));
   }
   return WithAssignments(OwnEnvironment(), assignments);
 }
@@ -260,6 +265,8 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
     RemoveIfEmpty(directory);
     return {CannotStart(command.front(), error), /*ran=*/false};
   }
+  Diagnose(Level::kDebug,
+           fmt::format("started '{}' as process {}", EscapeName(command.front()), program.pid()));
   // Of several launchers that share a run, the first one keeps it small.
   std::optional<RunKeeper> keeper;
   Guarded(kRecording, directory.path, [&] {
@@ -270,6 +277,8 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
   });
   const ProgramEnd end = program.Wait();
   const Outcome outcome = {end.ExitStatus(), /*ran=*/true, record.owns_run(), FailureOf(end)};
+  Diagnose(Level::kDebug, fmt::format("the program ended: {}",
+                                      outcome.failure.empty() ? "exit status 0" : outcome.failure));
   if (!outcome.owns_run) return outcome;
   Guarded(kRecording, directory.path, [&] { record.NoteEnd(end); });
   Guarded(kRecording, directory.path, [&] {
@@ -289,6 +298,8 @@ int RunProgram(const Arguments& words) {
   if (!libraries.ok()) return Fail(libraries.error());
   const Result<RunDirectory> directory = ChooseRunDirectory(arguments);
   if (!directory.ok()) return Fail(directory.error());
+  Diagnose(Level::kDebug, fmt::format("records with {} into {}", EscapeName(libraries->core),
+                                      EscapeName(directory->path)));
 
   const Outcome outcome = RunToEnd(arguments, *libraries, *directory);
   // Where several launchers share a run, the first one speaks: the others may still be writing.

@@ -176,7 +176,7 @@ int QueryRun(const Arguments& words) {
   const Status done = (*session)->Run(*query, &sink);
   const int written = printer->Flush();
   for (const std::string& problem : (*session)->run().problems()) {
-    PrintMessage("read in part only: " + EscapeName(problem));
+    PrintWarning("read in part only: " + EscapeName(problem));
   }
   if (done.ok()) return written;
   if (const Error* unreadable = (*session)->run().report_error()) {

@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "analysis/base/suggestion.h"
 #include "analysis/base/text_table.h"
 #include "tools/commands/option_parser.h"
 #include "tools/commands/option_values.h"
 #include "tools/console/console.h"
+#include "tools/console/diagnostics.h"
 #include "tools/console/exit_codes.h"
 
 namespace gpubound {
@@ -83,7 +85,7 @@ int UnknownCommand(const std::string& name) {
       is_option ? std::vector<std::string>{"--help", "--version"} : CommandNames();
   const std::string closest = ClosestName(name, names);
   const char* what = is_option ? "option" : "command";
-  PrintMessage(fmt::format("there is no {} '{}'.{}\nTry 'gpubound --help' for what there is.", what,
+  PrintFailure(fmt::format("there is no {} '{}'.{}\nTry 'gpubound --help' for what there is.", what,
                            EscapeName(name),
                            closest.empty() ? "" : fmt::format(" Did you mean '{}'?", closest)));
   return kExitWrongUse;
@@ -103,7 +105,12 @@ int Dispatch(const Arguments& arguments) {
   const Arguments rest(arguments.begin() + 1, arguments.end());
   if (name == "--help" || name == "-h") return PrintHelp(rest);
   const Command* command = FindCommand(name);
-  return command == nullptr ? UnknownCommand(name) : command->run(rest);
+  if (command == nullptr) return UnknownCommand(name);
+  const auto begin = std::chrono::steady_clock::now();
+  const int status = command->run(rest);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  Diagnose(Level::kDebug, fmt::format("exit status {} after {:.3f} s", status, took.count()));
+  return status;
 }
 
 int PrintHelp(const Arguments& words) {

@@ -3,12 +3,16 @@
 // Joins the run directory on the command line to the reading half.
 #include "tools/commands/load_report.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <utility>
 
 #include "analysis/base/text_table.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/correction/run_report.h"
 #include "tools/console/console.h"
+#include "tools/console/diagnostics.h"
 #include "tools/console/progress_note.h"
 #include "tools/launch/run_directory.h"
 
@@ -23,7 +27,15 @@ Result<AnalyzedRun> LoadRunAndReport(const std::string& path, const ReportOption
     PrintMessage("reading the newest run here, " + EscapeName(run_path));
   }
   const ProgressNote note("reading " + run_path);
-  return AnalyzeRun(run_path, options);
+  const auto begin = std::chrono::steady_clock::now();
+  Result<AnalyzedRun> analyzed = AnalyzeRun(run_path, options);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  Diagnose(Level::kDebug,
+           analyzed.ok()
+               ? fmt::format("read and analysed {} process(es) of {} in {:.3f} s",
+                             analyzed->report.processes.size(), EscapeName(run_path), took.count())
+               : fmt::format("gave up {} after {:.3f} s", EscapeName(run_path), took.count()));
+  return analyzed;
 }
 
 Result<Report> LoadReport(const std::string& path, const ReportOptions& options) {

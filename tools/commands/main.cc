@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     return gpubound::Dispatch(arguments);
   } catch (const std::exception& exception) {
     // Out of memory, or a mistake of ours. `run` must not look like the program's own status.
-    gpubound::PrintMessage(std::string("stopped by an internal error: ") + exception.what());
+    gpubound::PrintFailure(std::string("stopped by an internal error: ") + exception.what());
     const bool launcher = !arguments.empty() && arguments.front() == "run";
     return launcher ? gpubound::kExitLauncherFailed : gpubound::kExitUnreadable;
   }

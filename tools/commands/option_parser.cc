@@ -261,7 +261,21 @@ CommandDescription OptionParser::Describing(const std::function<void()>& describ
   return description;
 }
 
+// What every command has, after its own. `run` has a --quiet of another meaning.
+void OptionParser::AddDiagnosticOptions() {
+  const auto add = [this](CLI::Option* option) { option->group("Messages on stderr"); };
+  add(app_->add_flag("-v,--verbose", diagnostics_.verbose,
+                     "Also what was chosen, and how long it took"));
+  if (app_->get_option_no_throw("--quiet") == nullptr) {
+    add(app_->add_flag("-q,--quiet", diagnostics_.quiet, "Errors alone"));
+  }
+  add(app_->add_option("--log-file", diagnostics_.log_file,
+                       "Append all messages to FILE, with their times and levels")
+          ->type_name("FILE"));
+}
+
 std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use) {
+  if (app_->get_option_no_throw("--verbose") == nullptr) AddDiagnosticOptions();  // the first time
   if (describing != nullptr) {
     *describing = Describe();
     return kExitSuccess;
@@ -271,6 +285,8 @@ std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use
     app_->parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
     std::string help = app_->help();
+    // CLI11 puts an empty line after each group and before it.
+    for (size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;) help.erase(at, 1);
     while (help.ends_with("\n\n")) help.pop_back();
     return WriteStdout(help);
   } catch (const CLI::ExtrasError&) {
@@ -293,11 +309,17 @@ std::optional<int> OptionParser::Parse(const Arguments& arguments, int wrong_use
     Complain(UnknownOption(unread));
     return wrong_use;
   }
+  if (const std::optional<Error> error = ConfigureDiagnostics(diagnostics_)) {
+    PrintError(*error);
+    return wrong_use;
+  }
+  Diagnose(Level::kDebug, fmt::format("{} of gpubound {}: {}", help_.name, GPUBOUND_VERSION,
+                                      EscapeName(fmt::format("{}", fmt::join(arguments, " ")))));
   return std::nullopt;
 }
 
 void OptionParser::Complain(const std::string& complaint) const {
-  PrintMessage(fmt::format("{}\nTry '{} --help'.", complaint, help_.name));
+  PrintFailure(fmt::format("{}\nTry '{} --help'.", complaint, help_.name));
 }
 
 }  // namespace gpubound

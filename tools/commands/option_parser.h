@@ -15,6 +15,7 @@
 
 #include "tools/commands/commands.h"
 #include "tools/commands/option_values.h"
+#include "tools/console/diagnostics.h"
 
 namespace CLI {
 class App;
@@ -92,7 +93,7 @@ class OptionParser {
   void AddListOption(const std::string& name, std::vector<std::string>* values,
                      const std::vector<std::string>& allowed, const std::string& description);
 
-  // Reads |arguments|. An exit status when the command is already over: help was asked for and
+  // Reads |arguments|, and lets stderr and the log file get what they ask for. An exit status when the command is already over: help was asked for and
   // printed, or the use was wrong and said to be (|wrong_use| then). Nothing when it goes on.
   std::optional<int> Parse(const Arguments& arguments, int wrong_use);
 
@@ -109,6 +110,7 @@ class OptionParser {
   void Complain(const std::string& complaint) const;
 
  private:
+  void AddDiagnosticOptions();
   CommandDescription Describe() const;
   std::string FirstUnread() const;
   std::string UnknownOption(const std::string& typed) const;
@@ -117,6 +119,7 @@ class OptionParser {
 
   CommandHelp help_;
   std::unique_ptr<CLI::App> app_;
+  DiagnosticOptions diagnostics_;                               // of every command
   std::map<std::string, std::vector<std::string>> list_words_;  // by name of the option
 };
 

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "analysis/base/text_table.h"
+#include "tools/console/diagnostics.h"
 #include "tools/console/exit_codes.h"
 #include "tools/console/help_text.h"
 
@@ -50,7 +51,7 @@ int WriteStdout(std::string_view text) {
   if (written && std::fflush(stdout) == 0) return kExitSuccess;
   const int error = errno;
   if (error != EPIPE) {
-    PrintMessage(fmt::format("writing the output to stdout: {}. Part of it is missing.",
+    PrintFailure(fmt::format("writing the output to stdout: {}. Part of it is missing.",
                              std::generic_category().message(error)));
   }
   return kExitCheckFailed;
@@ -65,10 +66,9 @@ void WriteStderr(std::string_view text) {
   }
 }
 
-void PrintMessage(std::string_view message) {
-  // One write, so that the lines of several processes do not mix.
-  WriteStderr(MessageText(message, FactsOf(STDERR_FILENO), EnvironmentVariable));
-}
+void PrintMessage(std::string_view message) { Diagnose(Level::kInfo, message); }
+void PrintWarning(std::string_view message) { Diagnose(Level::kWarning, message); }
+void PrintFailure(std::string_view message) { Diagnose(Level::kError, message); }
 
 std::string ErrorText(const Error& error) {
   return Error{EscapeName(error.doing), EscapeName(error.object), EscapeName(error.found),
@@ -76,7 +76,7 @@ std::string ErrorText(const Error& error) {
       .ToString();
 }
 
-void PrintError(const Error& error) { PrintMessage(ErrorText(error)); }
+void PrintError(const Error& error) { PrintFailure(ErrorText(error)); }
 
 const char* EnvironmentVariable(const char* name) {
   return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here changes it

@@ -21,10 +21,13 @@ int WriteStdout(std::string_view text);
 void WriteStderr(std::string_view text);
 
 // "gpubound: " and |message|, which may have several lines, and a newline. A terminal gets lines
-// that fit it, so that words stay whole.
+// that fit it, so that words stay whole. By level (diagnostics.h): what was done, what a result
+// lacks, what could not be done.
 void PrintMessage(std::string_view message);
+void PrintWarning(std::string_view message);
+void PrintFailure(std::string_view message);
 
-// The error with every part escaped, and its remedy.
+// The error with every part escaped, and its remedy; a failure.
 void PrintError(const Error& error);
 std::string ErrorText(const Error& error);
 

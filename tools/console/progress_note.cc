@@ -11,11 +11,13 @@
 
 #include "analysis/base/text_table.h"
 #include "tools/console/console.h"
+#include "tools/console/diagnostics.h"
 
 namespace gpubound {
 
 ProgressNote::ProgressNote(const std::string& what) : what_(EscapeName(what)) {
-  if (isatty(STDERR_FILENO) == 1) ticker_ = std::thread([this] { Tick(); });
+  if (isatty(STDERR_FILENO) == 1 && StderrShows(Level::kInfo))
+    ticker_ = std::thread([this] { Tick(); });
 }
 
 ProgressNote::~ProgressNote() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Says on stderr what takes so long, once it has taken a second, and wipes the line when it is
-// over. Silent where stderr is no terminal. Owns one thread; construct and destroy on the same one.
+// over. Silent where stderr is no terminal, and with --quiet. Owns one thread; construct and destroy on the same one.
 #ifndef GPUBOUND_TOOLS_CONSOLE_PROGRESS_NOTE_H_
 #define GPUBOUND_TOOLS_CONSOLE_PROGRESS_NOTE_H_
 

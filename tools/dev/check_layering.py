@@ -92,6 +92,7 @@ CONFINED = {
     r"zlib\.h": ["analysis/import/import_source.cc"],
     r"nlohmann/.*": ["analysis/", "tools/"],
     r"fmt/.*": ["tools/"],
+    r"spdlog/.*": ["tools/console/"],
     r"gtest/.*|gmock/.*|benchmark/.*|.*\.pb\.h": [],
 }
 

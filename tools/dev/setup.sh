@@ -7,7 +7,7 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 packages_build="g++ cmake ninja-build python3 python3-dev python3-venv python3-pip ca-certificates
-  libsqlite3-dev libprotozero-dev libzstd-dev libcli11-dev libfmt-dev
+  libsqlite3-dev libprotozero-dev libzstd-dev libcli11-dev libfmt-dev libspdlog-dev
   nlohmann-json3-dev libsimdjson-dev zlib1g-dev"
 packages_test="git gdb ccache sqlite3 libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev
   chromium poppler-utils fonts-dejavu-core libbenchmark-dev clang-16 clang-tidy-16 clang-format-16
