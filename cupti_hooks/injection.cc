@@ -14,6 +14,7 @@
 #include "cupti_hooks/nvtx/nvtx_injection.h"
 #include "cupti_hooks/sampling/counter_source.h"
 #include "cupti_hooks/sampling/utilization_source.h"
+#include "libprofiler/debug_log.h"
 #include "libprofiler/device_sources.h"
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
@@ -71,7 +72,10 @@ GPUBOUND_EXPORT int InitializeInjection(void) {
 // |get_export_table| is the calling module's own. 0: this module's NVTX stays off.
 GPUBOUND_EXPORT int InitializeInjectionNvtx2(const void* (*get_export_table)(uint32_t)) {
   gpubound::LoadOnce();
-  return gpubound::AttachNvtxModule(get_export_table, &gpubound::EnsureRecording) ? 1 : 0;
+  const bool attached = gpubound::AttachNvtxModule(get_export_table, &gpubound::EnsureRecording);
+  gpubound::DebugLog("a module of the program initialises NVTX: %s",
+                     attached ? "its ranges are recorded" : "its ranges are not recorded");
+  return attached ? 1 : 0;
 }
 
 // For NVTX's extensions, once for each extension that a module uses.

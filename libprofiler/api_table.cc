@@ -14,6 +14,7 @@
 #include "libprofiler/clock.h"
 #include "libprofiler/collector.h"
 #include "libprofiler/current_thread.h"
+#include "libprofiler/debug_log.h"
 #include "libprofiler/lifecycle.h"
 #include "proto/invariant_tsc.h"
 
@@ -58,9 +59,14 @@ void AddToLedger(const char* counter, uint64_t amount, const char* note,
   for (int index = 0; counter != nullptr && index < kRecordedCounters; ++index) {
     if (std::strcmp(kLedgerCounters[index].name, counter) != 0) continue;
     collector->ledger()->Add(static_cast<LedgerCounter>(index), amount);
+    if (note != nullptr && kLedgerCounters[index].severity == Severity::kInfo) {
+      DebugLog("%s: %.*s", counter, static_cast<int>(note_length), note);
+      return;  // a mere fact is nothing that a report has to say
+    }
     break;
   }
   if (note == nullptr) return;
+  DebugLog("note: %.*s", static_cast<int>(note_length), note);
   try {
     collector->device_tables()->AddNote(collector->clock()->MonotonicNs(), {note, note_length});
   } catch (const std::exception&) {  // out of memory: the counter stands without its prose

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "libprofiler/api_table.h"
+#include "libprofiler/debug_log.h"
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
 #include "libprofiler/unrecorded.h"
@@ -37,9 +38,15 @@ bool Collector::Build(CollectorOptions options) {
     LeaveUnrecorded(start_, "nothing could be written to the run directory");
     return false;
   }
+  StartDebugLog(directory_.path().c_str(), start_);
+  DebugLog("gpubound %s writes into %s%s", GPUBOUND_VERSION, directory_.path().c_str(),
+           directory_.is_network() ? ", on a network file system" : "");
   if (!settings.steps.is_all()) {
     window_ = std::make_unique<StepWindow>(settings.steps, directory_.StepsPath());
-    if (window_->over()) return false;
+    if (window_->over()) {
+      DebugLog("nothing is recorded: the iterations of GPUBOUND_STEPS are over");
+      return false;
+    }
   }
   may_end_first_ = window_ != nullptr || settings.end_ns != 0;
   clock_ = options.clock;
@@ -48,6 +55,8 @@ bool Collector::Build(CollectorOptions options) {
     clock_ = own_clock_.get();
   }
 
+  DebugLog("scopes read %s",
+           clock_->ticks_are_tsc() ? "the time stamp counter" : "CLOCK_MONOTONIC");
   const LiveMapping::Identity identity{start_.pid, start_.realtime_ns, start_.monotonic_ns,
                                        clock_->ticks_are_tsc()};
   mapping_ = LiveMapping::Create(directory_.is_network() ? std::string() : directory_.LivePath(),

@@ -7,6 +7,7 @@
 
 #include "libprofiler/collector.h"
 #include "libprofiler/current_thread.h"
+#include "libprofiler/debug_log.h"
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
 
@@ -49,6 +50,7 @@ StreamId CollectorHost::InternStream(DeviceId device, uint32_t context, uint32_t
 }
 
 DeviceId CollectorHost::DefineDevice(const DeviceInfo& info, std::string_view name) {
+  DebugLog("device %u is %.*s", info.index, static_cast<int>(name.size()), name.data());
   return collector_->device_tables()->DefineDevice(info, name);
 }
 

@@ -19,6 +19,7 @@
 
 #include "libprofiler/collector.h"
 #include "libprofiler/current_thread.h"
+#include "libprofiler/debug_log.h"
 #include "libprofiler/log.h"
 #include "libprofiler/own_threads.h"
 #include "libprofiler/signal_shield.h"
@@ -135,6 +136,7 @@ void EndRecording(const char* how) noexcept {
     }
     return;
   }
+  DebugLog("the recording ends: %s", how);
   collector->FinishElsewhere(how);
 }
 
@@ -258,8 +260,15 @@ Collector* StartLocked() {
   }
   CollectorOptions options;
   options.settings = ReadSettings();
-  if (options.settings.disabled) return nullptr;
-  if (options.settings.end_ns != 0 && ReadMonotonicNs() >= options.settings.end_ns) return nullptr;
+  StartDebugLog(options.settings.run_directory.c_str(), g_start);
+  if (options.settings.disabled) {
+    DebugLog("nothing is recorded: GPUBOUND_DISABLE is set");
+    return nullptr;
+  }
+  if (options.settings.end_ns != 0 && ReadMonotonicNs() >= options.settings.end_ns) {
+    DebugLog("nothing is recorded: the recording of the run has ended (GPUBOUND_END_NS)");
+    return nullptr;
+  }
   options.start = g_start;
   if (g_inherited_labels != nullptr) options.labels = *g_inherited_labels;
   std::unique_ptr<Collector> collector = Collector::Create(std::move(options));
@@ -270,6 +279,8 @@ Collector* StartLocked() {
   g_leaked->push_back(collector.get());
   g_anchor.load()->collector.store(collector.get(), std::memory_order_release);
   CountUnrecordedChildren(collector.get());
+  DebugLog("records%s; %s", g_has_shim ? "" : ", though libgpubound.so is not preloaded",
+           g_start.forked ? "a fork of a recorded process" : "begun by this program");
   return collector.release();
 }
 
@@ -388,6 +399,7 @@ void StartDeviceSources(const DeviceSourceFactory* factories, size_t count) noex
   const CancelBlock no_cancel;
   Collector* collector = EnsureCollector();
   if (collector == nullptr || !collector->ClaimSources()) return;
+  DebugLog("the program initialises CUDA: %zu device sources start", count);
   try {
     for (size_t i = 0; i < count; ++i) {
       if (std::unique_ptr<DeviceSource> source = factories[i]()) {

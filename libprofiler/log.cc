@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "libprofiler/debug_log.h"
 #include "libprofiler/signal_shield.h"
 
 namespace gpubound {
@@ -61,6 +62,8 @@ bool LogOnce(const char* format, ...) noexcept {
     const CancelBlock no_cancel;
     // One write, so that lines of several processes do not mix. Nothing to do when stderr is gone.
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, length);
+    line[length - 1] = '\0';
+    DebugLog("said on stderr: %s", line + kPrefixBytes);
   }
   errno = saved_errno;
   return print;

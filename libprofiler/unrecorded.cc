@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "libprofiler/debug_log.h"
 #include "libprofiler/run_directory.h"
 #include "libprofiler/settings.h"
 #include "proto/run_path.h"
@@ -18,6 +19,8 @@ namespace gpubound {
 bool LeaveUnrecorded(const ProcessStart& start, const char* why) noexcept {
   const char* const run = EnvValue("GPUBOUND_RUN");
   if (*run == '\0') return true;
+  StartDebugLog(run, start);
+  DebugLog("nothing is recorded: %s", why);
   char host[256] = {};
   if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0') std::strcpy(host, "localhost");
   MakeFileNameSafe(host);

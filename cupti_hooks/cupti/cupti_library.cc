@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "libprofiler/debug_log.h"
+
 namespace gpubound {
 namespace {
 
@@ -232,6 +234,7 @@ bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::stri
     if (library == nullptr) {
       const char* error = dlerror();  // NOLINT(concurrency-mt-unsafe): per thread in glibc
       if (!search.override_path.empty() && error != nullptr) last_failure = error;
+      DebugLog("libcupti: %s", error != nullptr ? error : candidate.path.c_str());
       continue;
     }
     CuptiApi found;
@@ -244,6 +247,7 @@ bool LoadCupti(const CuptiSearch& search, size_t* next, CuptiApi* api, std::stri
       return true;
     }
     last_failure = candidate.path + ": " + failure;
+    DebugLog("libcupti: %s", last_failure.c_str());
     if (candidate.loaded) break;
   }
   *why = last_failure.empty() ? "no libcupti was found (set GPUBOUND_CUPTI_LIBRARY)" : last_failure;

@@ -14,6 +14,7 @@
 #include "cupti_hooks/cupti/cupti_worker.h"
 #include "cupti_hooks/cupti/shared_cupti.h"
 #include "libprofiler/clock.h"
+#include "libprofiler/debug_log.h"
 
 namespace gpubound {
 namespace {
@@ -136,6 +137,9 @@ bool CuptiSource::Start(DeviceHost* host) {
     }
     if (StartWithEither(api, host, &setup)) {
       SetCuptiInUse(api_.path);
+      DebugLog(
+          "uses %s, version %u, with driver %s", api_.path.c_str(), api_.version,
+          search.driver_version.empty() ? "of an unknown version" : search.driver_version.c_str());
       host->Fact("cupti_version", std::to_string(api_.version));
       host->Fact("driver_version", search.driver_version);
       host->Fact("cuda_runtime", CudaRuntimePath(search));
@@ -146,6 +150,7 @@ bool CuptiSource::Start(DeviceHost* host) {
       return true;
     }
     if (why.empty()) why = api.path + ": " + setup.problem;
+    DebugLog("cannot use %s: %s", api.path.c_str(), setup.problem.c_str());
   } while (setup.wrong_library);
   if (setup.outcome == CuptiSetup::kHeldByOther) {
     return GiveUp(host, LedgerCounter::cupti_held_by_other, HeldBy(setup.problem));

@@ -41,23 +41,32 @@ static void MakeSafe(char* name) {
   }
 }
 
-/* False where the file is there already. */
-static bool LeaveFile(const char* line, size_t length) {
+/* HOST.PID.START.suffix in `run`, for writing; -1 with errno where there is none to be had. */
+static int OpenOwnFile(const char* run, const char* suffix, int flags) {
   char path[kMaxPath];
   char host[kMaxHost] = "";
-  const char* run = RunDirectory();
-  if (run == NULL) return true;
   if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0') memcpy(host, "localhost", 10);
   MakeSafe(host);
-  const int used = snprintf(path, sizeof(path), "%s/%s.%llu.%lld.unrecorded", run, host,
-                            (unsigned long long)shim_info.pid, (long long)shim_info.realtime_ns);
-  if (used <= 0 || used >= (int)sizeof(path)) return true;
+  const int used =
+      snprintf(path, sizeof(path), "%s/%s.%llu.%lld.%s", run, host,
+               (unsigned long long)shim_info.pid, (long long)shim_info.realtime_ns, suffix);
+  if (used <= 0 || used >= (int)sizeof(path)) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
   mkdir(run, 0700);
-  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+}
+
+/* False where the file is there already. */
+static bool LeaveFile(const char* line, size_t length) {
+  const char* run = RunDirectory();
+  if (run == NULL) return true;
+  const int fd = OpenOwnFile(run, "unrecorded", O_EXCL);
   if (fd < 0) {
     if (errno == EEXIST) return false;
     struct stat folder;
-    if (stat(run, &folder) == 0 && (folder.st_mode & 07777) == RUN_MODE) {
+    if (errno != ENAMETOOLONG && stat(run, &folder) == 0 && (folder.st_mode & 07777) == RUN_MODE) {
       chmod(run, UNRECORDED_MODE);
     }
     return true;
@@ -66,6 +75,19 @@ static bool LeaveFile(const char* line, size_t length) {
   (void)ignored;
   close(fd);
   return true;
+}
+
+void ShimLogStart(const char* run) {
+  char line[kMaxLine];
+  const int fd = OpenOwnFile(run, "log", O_APPEND);
+  if (fd < 0) return;
+  const int length = snprintf(line, sizeof(line),
+                              "preloaded into %.900s, which records once it uses CUDA, NVTX or a "
+                              "scope\n",
+                              program_invocation_name);
+  const ssize_t ignored = write(fd, line, (size_t)length);
+  (void)ignored;
+  close(fd);
 }
 
 void ShimSayNotRecorded(const char* what, const char* why) {

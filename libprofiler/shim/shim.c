@@ -91,6 +91,9 @@ __attribute__((constructor)) static void Start(int count, char** arguments) {
     __register_atfork(ShimAwaitLoading, NULL, AfterForkInChild, NULL); /* never unloaded */
     /* Loaded late, through $GPUBOUND_LIBRARY: another thread may be reading the environment. */
     if (__libc_single_threaded) ShimSetEnvironment(arguments);
+    const char* log = getenv("GPUBOUND_LOG"); /* NOLINT(concurrency-mt-unsafe): read only */
+    const char* run = getenv("GPUBOUND_RUN"); /* NOLINT(concurrency-mt-unsafe): read only */
+    if (log != NULL && run != NULL && strcmp(log, "debug") == 0) ShimLogStart(run);
   }
   errno = saved_errno;
 }

@@ -64,6 +64,10 @@ void ShimSetEnvironment(char* const* arguments);
  * to record and could not: `what`, and `why` where that is not empty. */
 void ShimSayNotRecorded(const char* what, const char* why);
 
+/* Begins the log of GPUBOUND_LOG=debug (libprofiler/debug_log.h) in `run`, so that a process which
+ * records nothing has one. */
+void ShimLogStart(const char* run);
+
 /* Whether a sandbox forbids what recording takes; then that has been said, as far as it allows.
  * Asked once in a process, when there is something to record. */
 bool ShimSandboxRefuses(void);

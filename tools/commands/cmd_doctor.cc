@@ -13,6 +13,7 @@
 #include "tools/commands/load_report.h"
 #include "tools/commands/option_parser.h"
 #include "tools/commands/prepare_analysis.h"
+#include "tools/commands/recorder_logs.h"
 #include "tools/console/console.h"
 #include "tools/console/exit_codes.h"
 #include "tools/launch/machine_facts.h"
@@ -25,7 +26,9 @@ constexpr CommandHelp kHelp = {
     "gpubound doctor", "[OPTIONS] [RUN]",
     "With RUN, prints the ledger of that trace: everything that was lost, guessed or doubtful "
     "while\n"
-    "it was recorded. Without, checks whether this machine is ready to record.",
+    "it was recorded, and the logs that GPUBOUND_LOG=debug left there. Without, checks whether "
+    "this\n"
+    "machine is ready to record.",
     "Exit status: 0; 1 if the ledger holds an error or the machine a problem; 3 if RUN cannot be\n"
     "read.\n",
     "  gpubound doctor\n"
@@ -46,6 +49,7 @@ int PrintLedger(const std::string& run, bool all, const TextOptions& options) {
   }
   std::string text = RenderLedger(*report, options);
   if (all) text += "\n" + RenderZeroCounters(*report, options);
+  text += RenderRecorderLogs(run);
   const int written = WriteStdout(text);
   return LedgerHasError(*report) ? kExitCheckFailed : written;
 }

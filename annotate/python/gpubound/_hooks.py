@@ -54,7 +54,8 @@ class Library:
             except Exception as error:  # pylint: disable=broad-except
                 _failures.note(f"{self.name}: {hook}: {type(error).__name__}: {error}")
         if installed:
-            _core.ledger("hooks_installed", installed, "")
+            # The text is for GPUBOUND_LOG=debug alone.
+            _core.ledger("hooks_installed", installed, f"{installed} functions of {module.__name__}")
 
     def _is_refused(self, module: Any) -> bool:
         """Found out with the first module; why not is noted once."""

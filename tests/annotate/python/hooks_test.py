@@ -44,7 +44,7 @@ class InstallTest(RecordedTest):
     def test_methods_of_a_class_and_of_its_subclasses_become_an_operation(self):
         module = sample()
         library(STEP).install(module)
-        self.assert_recorded("ledger hooks_installed 2 ")
+        self.assert_recorded("ledger hooks_installed 2 2 functions of sample")
         self.assertEqual(module.Env().step(3), 3)
         self.assert_recorded(*scope("simulation"))
 
@@ -100,7 +100,7 @@ class InstallTest(RecordedTest):
         module = sample()
         library({"module": "sample", "names": ["reset"], "layer": "wait"}).install(module)
         self.assertEqual(module.reset(), "reset")
-        self.assert_recorded("ledger hooks_installed 1 ", "begin layer(2) sample.reset",
+        self.assert_recorded("ledger hooks_installed 1 1 functions of sample", "begin layer(2) sample.reset",
                              "end layer(2) sample.reset")
 
     def test_a_static_method_stays_one(self):
@@ -250,7 +250,7 @@ class InstallTest(RecordedTest):
         library(missing, STEP).install(module)
         failure, installed = take()
         self.assertRegex(failure, "^ledger hooks_failed 1 python: .*no function gone$")
-        self.assertEqual(installed, "ledger hooks_installed 2 ")
+        self.assertEqual(installed, "ledger hooks_installed 2 2 functions of sample")
 
     def test_a_class_that_has_none_of_the_names_is_in_the_ledger(self):
         library({"module": "sample", "class": "Env", "names": ["gone"],
