@@ -32,7 +32,7 @@ namespace gpubound {
   X(GPUBOUND_CUPTI, "1", "0: leave CUPTI alone and record the CPU side only.") \
   X(GPUBOUND_KEEP_CUPTI, "0", "1: keep CUPTI when a profiler inside the program (torch.profiler) asks for it; that profiler then records no GPU work.") \
   X(GPUBOUND_SHARE_CUPTI, "0", "1: open CUPTI to several tools (CUDA 13.3, driver branch 610): profilers that speak its newer interface then record beside gpubound, older ones may be refused by CUPTI for the rest of the process.") \
-  X(GPUBOUND_CUPTI_BUFFER_MB, "256", "Most memory for the records that CUPTI fills, in MiB (4 to 4096); what it has no room for is dropped and counted.") \
+  X(GPUBOUND_CUPTI_BUFFER_MB, "256", "Most memory for the records that CUPTI fills, in MiB (4 to 4096); what does not fit is dropped and counted.") \
   X(GPUBOUND_SAMPLE_MS, "1000", "How often NVML, CPU time and memory are sampled in a process that uses CUDA, in ms (100 to 60000); 0: never.") \
   X(GPUBOUND_COUNTERS, "", "occupancy: sample hardware counters of the devices in use (multiprocessors active, warps active, memory throughput); needs CUDA 12.6 and, mostly, administrator rights.") \
   X(GPUBOUND_GRAPHS, "node", "How CUDA graphs are recorded. node: each kernel, exact; graph: each launch as a whole, cheapest, GPU busy an upper bound; auto: as graph, with the names of the kernels and where they were captured.") \

@@ -19,7 +19,7 @@ std::unique_ptr<LaterIterations> LaterIterations::Create(const std::string& path
     return std::unique_ptr<LaterIterations>(new LaterIterations(mapped));
   }
   char reason[128];
-  LogOnce("cannot write %s: %s; iterations behind the recording will not tell what it costs",
+  LogOnce("cannot write %s: %s; iterations after the recording will not tell what it costs",
           path.c_str(), strerror_r(errno, reason, sizeof(reason)));
   return nullptr;
 }

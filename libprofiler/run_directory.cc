@@ -76,7 +76,8 @@ bool RunDirectory::Open(const std::string& path, const ProcessStart& start) {
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
   if (path_.size() > kLongestRunPath) {
     LogOnce(
-        "the path of the run directory has %zu bytes, and SQLite opens no trace behind more than "
+        "the path of the run directory has %zu bytes, and SQLite opens no trace whose path has "
+        "more than "
         "%zu; nothing is recorded. Set GPUBOUND_RUN to a shorter one than %s",
         path_.size(), kLongestRunPath, path_.c_str());
     return false;

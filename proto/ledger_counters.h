@@ -53,7 +53,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(core_load_failures, kError, "The collector could not be loaded in a process of the run.") \
   X(simulated_device, kNotice, "The GPU of this run is a simulated device; its times are not those of hardware.") \
   X(import_work_unassigned, kDataLoss, "GPU work of an imported trace of which nothing says which of its processes launched it; it is in no table, and GPU time of the processes that use its device, or may have launched it, is unknown meanwhile.") \
-  X(import_events_malformed, kError, "Events of an imported trace that could not be read, or whose time could not; skipped, so what they told is missing.") \
+  X(import_events_malformed, kError, "Events of an imported trace that could not be read, or whose time could not; skipped, so what they said is missing.") \
   X(api_calls_suppressed, kInfo, "Calls of polling and query functions, counted but not recorded.") \
   X(graphs_recorded_whole, kNotice, "Launches of CUDA graphs recorded as a whole: GPU busy inside them is an upper bound, of class compute where their nodes are not known. --graphs node records each kernel.") \
   X(graphs_of_mixed_work, kNotice, "Launches of CUDA graphs recorded as a whole that hold work of several classes: all their time counts as compute, none as communication or copies.") \
@@ -96,7 +96,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(import_names_missing, kError, "Calls, ranges and kernels of an imported trace whose names it refers to and does not hold; they are called (unnamed), and what depends on the name, such as layers and classes, may be wrong.") \
   X(processes_unrecorded, kDataLoss, "Processes that had something to record and could not, as a note says why; what they did is in no figure.") \
   X(preload_replaced, kDataLoss, "Processes that LD_PRELOAD did not bring libgpubound.so into, since a script or program on the way set it anew: CUDA or NVTX alone loaded the recorder, and scopes, hooks of Python and the closing at _exit are missing there. Let LD_PRELOAD keep what it had: export LD_PRELOAD=theirs.so:$LD_PRELOAD.") \
-  X(ranks_missing, kDataLoss, "Ranks of a job of which nothing is here, though its launcher told how many there are (WORLD_SIZE and the like), as a note names them: for whom the others waited may be one of them.") \
+  X(ranks_missing, kDataLoss, "Ranks of a job of which nothing is here, though its launcher said how many there are (WORLD_SIZE and the like), as a note names them: for whom the others waited may be one of them.") \
   X(adopted_scopes, kInfo, "Entries of threads without scopes of their own (autograd's, an XLA pool's) into deeper layers, CUDA calls among them, that count under the operation of the reporting thread, which was inside native code or a wait: that they worked for it is assumed, not recorded.")
 // clang-format on
 

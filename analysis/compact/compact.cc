@@ -84,7 +84,7 @@ std::string WhyGrowing(const ProcessTrace& process, bool run_over) {
   if (HasEnded(presence, seen)) return {};
   if (presence == Presence::kElsewhere) {
     return pid + " of host " + process.identity.host +
-           " did not close its trace, and whether it still runs can be told on that host only";
+           " did not close its trace, and only that host knows whether it still runs";
   }
   return pid + " did not close its trace and may still run: " +
          (seen.age_ns ? "it recorded something just now" : "no sample says when it recorded last");

@@ -28,7 +28,7 @@ namespace {
 constexpr int kMostReplays = 6;    // beside the one without the costs in question
 constexpr double kSettled = 0.02;  // a factor that near to the last one's changes nothing
 constexpr char kDiffersByMore[] =
-    "iterations behind the recording differ from recorded ones by more than recording does";
+    "iterations after the recording differ from recorded ones by more than recording does";
 
 // The loop of one process, and what is known of its factor so far.
 struct Loop {
@@ -177,16 +177,17 @@ std::string WhyNotUsed(const Loop& loop) {
   if (!IsSurer(loop)) {
     if (IsFarFromOne(loop)) return kDiffersByMore;
     if (loop.factor <= 0) {
-      return "other costs explain more than iterations behind the recording differ by";
+      return "other costs explain more than iterations after the recording differ by";
     }
-    return "iterations behind the recording tell their cost to within " +
+    return "iterations after the recording tell their cost to within " +
            FormatShare(ShareOfFactor(loop.fit_error, loop.factor)) + ", calibration to within " +
            FormatShare(loop.calibrated_error);
   }
   if (IsTooFar(loop)) return kDiffersByMore;
-  if (!loop.settled) return "no factor of them makes iterations as long as those behind";
+  if (!loop.settled)
+    return "no factor of them makes iterations as long as those after the recording";
   if (!loop.of_calls && loop.factor < 1) {
-    return "opening a scope costs some of it behind the recording too";
+    return "opening a scope costs some of it after the recording too";
   }
   return {};
 }

@@ -68,7 +68,7 @@ class ChromeImport {
           trace_.cut_short = "the imported file could be read up to byte " + std::to_string(taken) +
                              " only: " + value.error().found;
           trace_.cut_behind_events = splitter.EndsBehindEvents();
-          if (trace_.cut_behind_events) trace_.cut_short += ", behind all of its events";
+          if (trace_.cut_behind_events) trace_.cut_short += ", after all of its events";
           break;
         }
         ++trace_.malformed;

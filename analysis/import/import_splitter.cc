@@ -237,7 +237,7 @@ Result<JsonSplitter::Value> JsonSplitter::EndOfTrace() {
   place_ = Place::kDone;
   const Result<char> rest = Peek();
   if (!rest.ok()) return rest.error();
-  if (*rest != '\0') return Wrong("more text behind the trace", "the end of the file");
+  if (*rest != '\0') return Wrong("more text after the trace", "the end of the file");
   return Value{};
 }
 
@@ -271,7 +271,7 @@ Result<JsonSplitter::Value> JsonSplitter::MemberOf() {
   c = Peek();
   if (!c.ok()) return c.error();
   if (*c == '\0') return Wrong("the end of the file", "':'");
-  if (*c != ':') return Wrong("no ':' behind the name of a member", "':'");
+  if (*c != ':') return Wrong("no ':' after the name of a member", "':'");
   ++at_;
   c = Peek();
   if (!c.ok()) return c.error();
@@ -298,7 +298,7 @@ Result<JsonSplitter::Value> JsonSplitter::ElementOf() {
     c = Peek();
     if (!c.ok()) return c.error();
   } else if (!first_ && *c != ']' && *c != '\0') {
-    return Wrong("'" + std::string(1, *c) + "'", "',' or ']' behind an event");
+    return Wrong("'" + std::string(1, *c) + "'", "',' or ']' after an event");
   }
   if (*c == '\0') {
     if (at_ < filled_) return Wrong("a zero byte", "an event");

@@ -17,7 +17,7 @@ namespace {
 
 std::string NoteOn(const std::string& path, const std::string& found) {
   return "reading " + path + ": found " + found +
-         ", expected the iterations behind the end of a recording. They are left out; what they "
+         ", expected the iterations after the end of a recording. They are left out; what they "
          "would tell of the cost of recording stays as calibration says.";
 }
 

@@ -64,7 +64,7 @@ Error OpenError(const std::string& path, const std::string& found) {
   const bool fits = fs::absolute(path, ignored).string().size() <= kLongestDatabasePath;
   return {"opening the database", path, found, "a readable SQLite file",
           fits ? "Check that you may read the file and that its directory is complete."
-               : "Move the run to a shorter path: SQLite opens no file behind one of more than " +
+               : "Move the run to a shorter path: SQLite opens no file whose path has more than " +
                      std::to_string(kLongestDatabasePath) + " bytes."};
 }
 

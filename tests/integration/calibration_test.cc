@@ -184,7 +184,7 @@ TEST_F(CalibrationRun, SaysWhereTheRecordingDidNotEndInTimeToMeasureBehindIt) {
   runner().Set("GPUBOUND_SIM_SCRIPT", R"({"overhead": {"flush_ns": 4000000000}})");
   const Outcome outcome = Gpubound({"calibrate", "--seconds", "2", "--python", ""});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
-  EXPECT_THAT(outcome.out, HasSubstr("not measured: CUDA calls behind the end of a recording"));
+  EXPECT_THAT(outcome.out, HasSubstr("not measured: CUDA calls after the end of a recording"));
   EXPECT_THAT(outcome.out, HasSubstr("cudaLaunchKernel"));
 }
 

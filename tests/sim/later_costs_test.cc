@@ -260,14 +260,14 @@ TEST(LaterCostsTest, WhereNoCallIsRecordedItIsScopesThatMakeTheDifference) {
   recorded.TakeScopesFor(1.5 / 0.6);
   const Outcome dear = recorded.Correct();
   EXPECT_LT(dear.check.later.factor, 1);
-  EXPECT_FALSE(dear.check.later.used) << "a call of begin and end is left behind the recording";
+  EXPECT_FALSE(dear.check.later.used) << "a call of begin and end is left after the recording";
 }
 
 TEST(LaterCostsTest, WhereWaitsAbsorbTheCostCalibrationStaysAndTheReportSaysWhy) {
   const Outcome outcome = Recorded(DearCalls(Workload::kGpuBound, 9), 1.2).Correct();
   EXPECT_GT(outcome.check.later.iterations, 0u);
   EXPECT_FALSE(outcome.check.later.used);
-  EXPECT_THAT(WhyUnchecked(outcome.check, kCudaCalls), HasSubstr("behind the recording"));
+  EXPECT_THAT(WhyUnchecked(outcome.check, kCudaCalls), HasSubstr("after the recording"));
   EXPECT_LE(outcome.total_error, kTotalWithin);
   EXPECT_TRUE(outcome.covered);
 }
@@ -311,7 +311,7 @@ TEST(LaterCostsTest, AFewIterationsTellNothing) {
   recorded.later().resize(9);
   const Outcome few = recorded.Correct();
   EXPECT_EQ(few.check.later.iterations, 0u);
-  EXPECT_EQ(CheckText(few.check).find("behind the recording"), std::string::npos);
+  EXPECT_EQ(CheckText(few.check).find("after the recording"), std::string::npos);
   recorded.ForgetWhatCameLater();
   EXPECT_EQ(few.width_ns, recorded.Correct().width_ns);
 }

@@ -217,7 +217,7 @@ TEST_F(CompareCommand, IsTwoWhereRunsStandBesideGroups) {
 TEST_F(CompareCommand, IsTwoWhereAnOptionStandsAmongTheRunsOfAGroup) {
   const Captured captured = Compare({"a", "--", "b", "--json"});
   EXPECT_EQ(captured.status, kExitWrongUse);
-  EXPECT_THAT(captured.err, HasSubstr("'--json' stands behind '--'"));
+  EXPECT_THAT(captured.err, HasSubstr("'--json' stands after '--'"));
 }
 
 TEST_F(CompareCommand, IsTwoWhereTwoOutputsAreAskedFor) {

@@ -92,7 +92,7 @@ Calibration Summarise(const std::vector<CalibrationRound>& rounds) {
   const bool all_ended = std::all_of(rounds.begin(), rounds.end(),
                                      [](const CalibrationRound& round) { return round.has_ended; });
   if (!all_ended) {
-    calibration.missing.push_back({"CUDA calls behind the end of a recording",
+    calibration.missing.push_back({"CUDA calls after the end of a recording",
                                    "it had not ended after " +
                                        std::to_string(kEndPatience.count()) +
                                        " s; what two processes differ by is in the cost of calls"});

@@ -104,7 +104,7 @@ std::optional<std::string> CollectGroups(const std::vector<std::string>& runs,
   for (const RunGroup& group : marked) {
     for (const std::string& run : group.runs) {
       if (!run.starts_with('-')) continue;
-      return fmt::format("'{}' stands behind '--', where only runs can; options come first.",
+      return fmt::format("'{}' stands after '--', where only runs can; options come first.",
                          EscapeName(run));
     }
   }

@@ -151,7 +151,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   std::string complaint = Contradiction(parser);
   if (complaint.empty() && !arguments->plot.empty() && !arguments->plot.ends_with(".svg")) {
     complaint = "--plot writes SVG, and '" + EscapeName(arguments->plot) +
-                "' does not end in .svg (rsvg-convert -f pdf FILE.svg makes a PDF of it).";
+                "' does not end in .svg (rsvg-convert -f pdf FILE.svg makes a PDF).";
   } else if (complaint.empty() && arguments->runs.size() > 1 && arguments->plot.empty()) {
     complaint = "'" + EscapeName(arguments->runs[1]) +
                 "' is one argument too many: only --plot takes several runs";

@@ -81,7 +81,7 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
   parser
       .AddOption("--steps", &arguments->steps,
                  "Record iterations number A to B-1 only, as step() counts them, from 0 on; 100: "
-                 "and :10 leave one side open. CMD goes on without the recording behind them")
+                 "and :10 leave one side open. CMD goes on unrecorded after them")
       .Check(Steps())
       .Value("A:B");
   bool is_long = false;

@@ -99,8 +99,8 @@ std::vector<std::string> WhyNothingRecorded(const ProgramFile& program, bool hoo
   if (program.other_rights) {
     reasons.push_back(path +
                       " runs with other rights (set-user-ID or set-group-ID), and the dynamic "
-                      "loader preloads nothing into such a program: start the program behind it "
-                      "directly.");
+                      "loader preloads nothing into such a program: start the program that it "
+                      "starts directly.");
   }
   if (program.other_machine) {
     reasons.push_back(path +

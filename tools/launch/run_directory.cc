@@ -79,7 +79,7 @@ Result<RunDirectory> MakeRunDirectory(const std::string& path, bool join) {
   if (absolute.size() > kLongestRunPath) {
     return Error{
         "making the run directory", absolute, fmt::format("a path of {} bytes", absolute.size()),
-        fmt::format("at most {}, as SQLite opens no files behind a longer one", kLongestRunPath),
+        fmt::format("at most {}, as SQLite opens no files with a longer path", kLongestRunPath),
         "Choose a shorter one with -o DIR."};
   }
   fs::create_directories(fs::path(absolute).parent_path(), error);

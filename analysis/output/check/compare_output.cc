@@ -264,7 +264,7 @@ std::string IntervalLine(const GroupComparison& comparison, size_t group, bool h
   return std::string(has_intervals ? "* differs: 95 % bootstrap interval over "
                                    : "* differs, by bootstrap over ") +
          ResamplingText(resampling) + ", seed " + std::to_string(comparison.seed) +
-         (has_intervals ? "." : "; no room: 95 % interval.");
+         (has_intervals ? "." : "; hidden to fit: 95 % interval.");
 }
 
 Json ValueJson(const ComparedValue& value) {

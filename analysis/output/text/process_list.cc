@@ -110,7 +110,7 @@ std::string ProcessList(const Report& report, const TextOptions& options, bool u
                       options.width, 2)
                : "") +
          (any_last_event ? Wrap("last event: not closed (killed, or crashed), so what the process "
-                                "did behind it is not known.",
+                                "did after it is not known.",
                                 options.width, 2)
                          : "");
 }

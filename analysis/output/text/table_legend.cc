@@ -25,7 +25,7 @@ std::string TableLegend::Take(const TextOptions& options) {
   for (const std::string_view head : left_out_) {
     heads += (heads.empty() ? "" : ", ") + std::string(head);
   }
-  if (!heads.empty()) say("no room: " + heads);
+  if (!heads.empty()) say("hidden to fit: " + heads);
   return line.empty() ? "" : Wrap(line, options.width, 2);
 }
 

@@ -59,7 +59,7 @@ std::string CaptureText(const WhatIfReport& report) {
            " graphs; no call that was recorded forbids their capture.";
   }
   return FormatCount(report.captures_broken) + " of " + FormatCount(report.captures) +
-         " graphs could not be captured as the program is: behind a wait for the GPU or an "
+         " graphs could not be captured as the program is: after a wait for the GPU or an "
          "allocation more work is launched. The prediction has all of it in the graph.";
 }
 

@@ -3,7 +3,7 @@
 
 Run as a script, with the profiler and without; its argument, where it has one, is the path of the CUDA runtime to
 use. The conversation is that of tools/calibrate/programs/workload.h: "run NAME COUNT" is answered by the ns of each
-occurrence, or by these with other work behind it and without, or by "no " and the reason.
+occurrence, or by these with other work after it and without, or by "no " and the reason.
 """
 import ast
 import base64
@@ -78,7 +78,7 @@ def workloads():
     import gpubound
 
     native = types.ModuleType("calibration")
-    native.call, native.between = len, callable
+    vars(native).update(call=len, between=callable)
     if gpubound.recording():
         gpubound.intercept(native, layer="backend", names=["call", "between"])
     sized = ()
@@ -134,7 +134,7 @@ def workloads():
 
 
 def cuda_workload(cuda, name):
-    """Calls of function `name` behind other work. Raises LookupError."""
+    """Calls of function `name` after other work. Raises LookupError."""
     import gpubound
 
     call = cuda.call(name)

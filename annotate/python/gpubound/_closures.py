@@ -19,7 +19,7 @@ _of_thread = _OfThread()
 
 
 def wrap(original: Any, hooked: Any, hook: Dict[str, Any]) -> Any:
-    """`hooked`, the wrapper that opens the hook's operation around `original`; with a closure as told above."""
+    """`hooked`, the wrapper that opens the hook's operation around `original`; with a closure as said above."""
     label = _core.operation_label(_facts.RULES, hook["operation"])
 
     def step(optimizer: Any, *arguments: Any, **keywords: Any) -> Any:

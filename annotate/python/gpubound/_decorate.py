@@ -136,7 +136,7 @@ async def _drive_async_generator(source: Any, state: Suspendable) -> Any:
 
 
 def _begin_unseen(source: Any) -> Any:
-    """The first step of `source`, of which the event loop is not told: it closes what it knows of when it ends,
+    """The first step of `source`, which the event loop does not know of: it closes what it knows of when it ends,
     and would close this one while the generator that drives it does."""
     hooks = sys.get_asyncgen_hooks()
     sys.set_asyncgen_hooks(None, None)

@@ -159,7 +159,7 @@ TEST_F(ImportDamage, AWrongChecksumIsNotedBehindAllEvents) {
     EXPECT_EQ(CutShort(), 0u);
     ASSERT_THAT(Process().notes, SizeIs(1));
     EXPECT_THAT(Process().notes.at(0).text,
-                HasSubstr("(incorrect length check), behind all of its events"));
+                HasSubstr("(incorrect length check), after all of its events"));
   }
 }
 

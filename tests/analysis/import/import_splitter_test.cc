@@ -128,8 +128,8 @@ TEST(ImportSplitter, WrongStructureIsAnErrorAtItsByte) {
   EXPECT_THAT(SplitAnyhow("[,{}]").error, HasSubstr("','"));
   EXPECT_THAT(SplitAnyhow("{\"a\" 1}").error, HasSubstr("no ':'"));
   EXPECT_THAT(SplitAnyhow("{\"a\":1 \"b\":2}").error, HasSubstr("expected ',' or '}'"));
-  EXPECT_THAT(SplitAnyhow("{\"a\":1} x").error, HasSubstr("more text behind the trace"));
-  EXPECT_THAT(SplitAnyhow("[{}] x").error, HasSubstr("more text behind the trace"));
+  EXPECT_THAT(SplitAnyhow("{\"a\":1} x").error, HasSubstr("more text after the trace"));
+  EXPECT_THAT(SplitAnyhow("[{}] x").error, HasSubstr("more text after the trace"));
   EXPECT_THAT(SplitAnyhow("{1:2}").error, HasSubstr("the name of a member"));
 }
 

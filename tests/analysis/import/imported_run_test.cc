@@ -213,7 +213,7 @@ TEST_P(CutBehindEvents, MissesNone) {
   EXPECT_EQ(Process().Counted(LedgerCounter::import_cut_short), 0u);
   EXPECT_THAT(Process().unknown, IsEmpty());
   ASSERT_THAT(Process().notes, SizeIs(1));
-  EXPECT_THAT(Process().notes.at(0).text, HasSubstr(", behind all of its events"));
+  EXPECT_THAT(Process().notes.at(0).text, HasSubstr(", after all of its events"));
 }
 
 INSTANTIATE_TEST_SUITE_P(ImportedRun, CutBehindEvents,

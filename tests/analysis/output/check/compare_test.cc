@@ -262,7 +262,7 @@ TEST_F(ComparisonText, IntervalsWithoutRoomAreSaidToBeLeftOut) {
   EXPECT_THAT(Text(), Not(HasSubstr("95 % interval  ")));
   EXPECT_THAT(Text(), Not(HasSubstr("95 % bootstrap interval")));
   EXPECT_THAT(Text(), HasSubstr("* differs, by bootstrap over iterations, seed"));
-  EXPECT_THAT(Text(), HasSubstr("no room: 95 %"));
+  EXPECT_THAT(Text(), HasSubstr("hidden to fit: 95 %"));
 }
 
 TEST_F(ComparisonText, LongNamesOfGroupsAreCutInTheTableOnly) {

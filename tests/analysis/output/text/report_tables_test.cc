@@ -109,7 +109,7 @@ TEST_F(ReportTablesTest, TheColumnThatWasAskedForIsThereAlsoWithoutAnything) {
 TEST_F(ReportTablesTest, SaysWhichColumnsANarrowTerminalHasNoRoomFor) {
   FillColumns();
   EXPECT_THAT(Text(), Not(HasSubstr("GPU busy   caused")));
-  EXPECT_THAT(Text(), HasSubstr("; no room: caused\n"));
+  EXPECT_THAT(Text(), HasSubstr("; hidden to fit: caused\n"));
   options_.width = 120;
   EXPECT_THAT(Text(), HasSubstr("  GPU busy   caused  cpu only"));
   EXPECT_THAT(Text(), Not(HasSubstr("no room")));
