@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The caller of InParallel() does what it asks for, and threads that look for work join in. State:
+// The caller of InParallel() does what it asks for, and threads that wait for work join in. State:
 // the threads, of which all who want them own a part.
 #include "analysis/base/in_parallel.h"
 
@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -22,18 +21,6 @@
 
 namespace gpubound {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// How long a thread looks before it sleeps: about what it takes to wake one at worst.
-constexpr std::chrono::milliseconds kLooksFor{2};
-
-// Until |found| says so, or for kLooksFor.
-template <typename Found>
-void LookFor(Found found) {
-  const Clock::time_point until = Clock::now() + kLooksFor;
-  while (!found() && Clock::now() < until) std::this_thread::yield();
-}
 
 // The kernel puts a thread where the one that made it runs, and may leave it waiting there until
 // the next tick (4 ms) though other processors have nothing to do. It goes to one of those.
@@ -125,9 +112,6 @@ class Helpers {
   void Withdraw(JobList* list) {
     std::unique_lock hold = Lock();
     offered_.erase(std::find(offered_.begin(), offered_.end(), list));
-    hold.unlock();
-    LookFor([list] { return list->helpers == 0; });
-    hold = Lock();
     changed_.wait(hold, [list] { return list->helpers == 0; });
   }
 
@@ -151,9 +135,6 @@ class Helpers {
                                       [](const JobList* list) { return list->AnyLeft(); });
       if (found == offered_.end()) {
         const size_t known = changes_;
-        hold.unlock();
-        LookFor([&] { return changes_ != known; });
-        hold = Lock();
         changed_.wait(hold, [&] { return changes_ != known; });
         continue;
       }
@@ -171,7 +152,7 @@ class Helpers {
   std::mutex lock_;  // of all but what is atomic
   std::condition_variable changed_;
   std::vector<JobList*> offered_;
-  std::atomic<size_t> changes_ = 0;  // of what is offered, and of |ending_|
+  size_t changes_ = 0;  // of what is offered, and of |ending_|
   bool ending_ = false;
   size_t idle_ = 0;
   std::vector<std::thread> threads_;

@@ -16,9 +16,8 @@ namespace gpubound {
 
 class Helpers;
 
-// While one lives, the threads that InParallel() started stay, for whoever calls it. Those that
-// have nothing to do look for more without a pause for 2 ms: a thread that has to be started, or
-// woken, begins up to milliseconds after it was asked for. They end with the last one that lives.
+// While one lives, the threads that InParallel() started stay, for whoever calls it: to start one
+// anew may take milliseconds. They end with the last one that lives.
 class HelpersKept {
  public:
   HelpersKept();
