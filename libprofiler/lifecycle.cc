@@ -373,6 +373,7 @@ ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
       buffer = collector->RegisterThread(CurrentTid(), CurrentThreadName());
     } catch (const std::exception&) {  // out of memory: this thread is not recorded
     }
+    if (buffer == nullptr) collector->ledger()->Add(LedgerCounter::scope_events_dropped, 1);
   }
   if (buffer != nullptr && g_forked_thread == pthread_self()) {
     g_forked_thread = pthread_t{};
