@@ -206,6 +206,9 @@ bool Drain::Round(bool live) {
     GiveUpPages();
     return context_->pool->HasFullPages();
   }
+  // What is in the database by now: where a reader finds less, some of it was lost.
+  std::atomic_ref<uint64_t>(context_->mapping->header()->transactions)
+      .store(writer_->transactions(), std::memory_order_relaxed);
   before_.clear();
   const size_t pages_taken = full_.size();
   for (const PagePool::FullPage& full : full_) progress_[full.page].consumed = 0;

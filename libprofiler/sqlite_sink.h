@@ -61,9 +61,6 @@ class SqliteSink {
   // chunks or |max_transactions|.
   void CheckpointIfLarger(uint64_t max_bytes, uint64_t max_transactions);
 
-  // Inside the last transaction: how many rows each table has (table row_count).
-  void CountRows();
-
   // After the last commit: checkpoints and turns the file into a plain database without a log,
   // which a reader without write permission can open. Closes.
   void Seal();
@@ -76,13 +73,16 @@ class SqliteSink {
   const std::string& error() const { return error_; }
   // Bytes of rows committed or pending, without SQLite's own overhead.
   uint64_t bytes() const { return bytes_; }
-  uint64_t chunks() const { return chunks_; }  // the newest one's id
 
  private:
   enum Statement : int;
   template <typename... Values>
   void Run(Statement statement, const Values&... values);
   bool Prepare();
+  // Inside a transaction: how many rows each table has (table row_count), and how many chunks there
+  // are.
+  void CountRows();
+  uint64_t RowsOf(const char* table);
   void Finalize();
   bool Execute(const char* sql);
   bool FilesAreOurs();
@@ -93,6 +93,8 @@ class SqliteSink {
   sqlite3* database_ = nullptr;
   OpenFiles files_;
   sqlite3_stmt* statements_[kMaxStatements] = {};
+  uint32_t changed_ = 0;                      // by statement, within this transaction
+  uint64_t added_rows_[kMaxStatements] = {};  // by each, to this segment
   uint64_t chunks_ = 0;
   uint64_t bytes_ = 0;
   uint64_t log_bytes_ = 0;         // put since the last checkpoint

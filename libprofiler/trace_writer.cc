@@ -173,8 +173,10 @@ void TraceWriter::PutLedger(bool all) {
 bool TraceWriter::Commit() {
   if (failed_) return false;
   PutLedger(/*all=*/false);
-  if (std::exchange(seals_, false)) sink_.CountRows();
-  return sink_.Commit() || Stop();
+  sink_.PutMeta("transactions", static_cast<int64_t>(transactions_ + 1));
+  if (!sink_.Commit()) return Stop();
+  ++transactions_;
+  return true;
 }
 
 void TraceWriter::Maintain(bool busy) {
@@ -207,11 +209,7 @@ void TraceWriter::PutEnd(const char* how, int64_t end_monotonic_ns) {
   PutSealed();
 }
 
-// Nothing comes behind it.
-void TraceWriter::PutSealed() {
-  sink_.PutMeta("chunks", static_cast<int64_t>(sink_.chunks()));
-  sink_.PutMeta("sealed", int64_t{1});
-  seals_ = true;
-}
+// Nothing comes after it.
+void TraceWriter::PutSealed() { sink_.PutMeta("sealed", int64_t{1}); }
 
 }  // namespace gpubound

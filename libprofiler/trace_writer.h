@@ -70,6 +70,8 @@ class TraceWriter {
   // Device work after |until_ns| may not have been delivered; replaces what was said before.
   void PutDeliveredUntil(int64_t until_ns);
   bool Commit();
+  // So far, in all segments.
+  uint64_t transactions() const { return transactions_; }
 
   // Housekeeping outside a transaction: checkpoints a long log, seals a full segment.
   void Maintain(bool busy);
@@ -100,8 +102,7 @@ class TraceWriter {
   const StepWindow* const window_;
   const ClockConversion no_conversion_;
   const ClockConversion* ticks_ = &no_conversion_;
-  bool seals_ = false;  // with this transaction
-  bool holds_back_;     // until the window begins
+  bool holds_back_;  // until the window begins
   HeldChunks held_;
 
   SqliteSink sink_;
@@ -117,6 +118,7 @@ class TraceWriter {
   std::vector<ThreadRow> threads_;
   DeviceTableRows device_rows_;
   uint64_t ledger_written_[kLiveMaxLedger] = {};
+  uint64_t transactions_ = 0;
 };
 
 }  // namespace gpubound

@@ -93,6 +93,9 @@ struct LiveHeader {
   int64_t delivered_until_ns;
   ClockSample clock_samples[kLiveClockSamples];
   uint64_t ledger[kLiveMaxLedger];  // indexed by LedgerCounter, up to kRecordedCounters
+  // That the database holds at least, in all its segments (meta `transactions`). Behind the header
+  // of recorders that did not know it: header_bytes says.
+  uint64_t transactions;
 };
 static_assert(offsetof(LiveHeader, clock_samples) == 80);
 

@@ -33,12 +33,13 @@ inline constexpr char kLaunchedFact[] = "launched";
 enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 
 // meta keys: host, pid, start_realtime_ns, start_monotonic_ns, parent_pid, name (basename of the
-// program), command (arguments, joined by NUL), segment, sealed (0/1), chunks (how many, once it is
-// sealed), version, ticks (tsc|monotonic), device_kind (real|simulated|imported|none), main_tid,
-// python (0/1), end_monotonic_ns and end_how (exit|_exit|fork-child-exit|import...) once the
-// process has closed. boot_id (of the kernel, which tells machines of one name apart) and
-// pid_namespace (inode), where /proc tells; rank, world_size and rank_variable, where the launcher
-// told (proto/rank_variables.h). What costs depend on: cpu_model, python_version (3.11, 3.14t or none), and of
+// program), command (arguments, joined by NUL), segment, sealed (0/1), chunks (how many),
+// transactions (of the process so far), version, ticks (tsc|monotonic), device_kind
+// (real|simulated|imported|none), main_tid, python (0/1), end_monotonic_ns and end_how
+// (exit|_exit|fork-child-exit|import...) once the process has closed. boot_id (of the kernel, which
+// tells machines of one name apart) and pid_namespace (inode), where /proc tells; rank, world_size
+// and rank_variable, where the launcher told (proto/rank_variables.h). What costs depend on:
+// cpu_model, python_version (3.11, 3.14t or none), and of
 // a process that uses CUDA driver_version (580.65.06) and cupti_version (as cuptiGetVersion says,
 // and behind a comma what is not recorded), cuda_runtime (path of its libcudart, empty where there
 // is none); nvml_unavailable: why NVML could not be used, absent where it could;
@@ -86,11 +87,13 @@ CREATE INDEX chunk_head ON chunk(id, family, thread, first_sequence, sequence_co
   min_ns, max_ns, compression, raw_bytes, crc);
 )sql";
 
-// Says in a segment that is sealed how many rows each of its tables has, but for chunk, whose
-// number meta has: where it has not as many when it is read, some are lost. `row_counts` in meta
-// and the row of meta in row_count answer for each other.
+// Says in a segment how many rows each of its tables has, but for chunk, whose number meta has:
+// where it has not as many when it is read, some are lost. How many tables are counted is
+// `row_counts` in meta, which has to be there first: it and the row of meta in row_count answer for
+// each other. It takes more stack than the thread of a first scope may have: a recorder writes the
+// same rows one by one, with each transaction (libprofiler/sqlite_sink.cc).
+inline constexpr int kCountedTables = 17;
 inline constexpr char kCountRowsSql[] = R"sql(
-INSERT OR REPLACE INTO meta VALUES('row_counts', 17);
 INSERT OR REPLACE INTO row_count
   SELECT 'meta', count(*) FROM meta UNION ALL SELECT 'label', count(*) FROM label
   UNION ALL SELECT 'thread', count(*) FROM thread UNION ALL SELECT 'device', count(*) FROM device

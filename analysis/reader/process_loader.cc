@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/base/interval.h"
+#include "analysis/base/whole_number.h"
 #include "analysis/reader/missing_chunks.h"
 #include "analysis/reader/place_threads.h"
 #include "analysis/reader/process_facts.h"
@@ -71,6 +72,7 @@ class Loader {
     NoteMissingSegments(/*may_go_on=*/live.has_value() || growing);
     if (live) {
       live->MergeRows(&process_, /*closed=*/span_.end_ns.has_value());
+      NoteLostTransactions(*live);
       const int64_t start_ns = live->header().start_monotonic_ns;
       if (!span_.begin_ns && IsPlausibleTime(start_ns)) span_.begin_ns = start_ns;
     }
@@ -107,6 +109,9 @@ class Loader {
       // What it says of the end would stand there.
       end_rows_cut_ |= segment.damage().Has("meta");
       never_written_ |= segment.damage().never_written;
+      const auto written = segment.meta().find("transactions");
+      if (written == segment.meta().end()) continue;
+      transactions_ = std::max(transactions_, ParseInt(written->second).value_or(0));
     }
     DropImpossibleUnknown(&process_);
     // What was recorded before was let go.
@@ -129,6 +134,22 @@ class Loader {
     problems_.push_back(
         last.path() + ": files of this process beside it that are missing or cannot be read: " +
         std::to_string(segments_missing_) + (last_is_missing_ ? ", among them the last." : "."));
+  }
+
+  // A database that was cut together with its log is sound, and ends too early.
+  void NoteLostTransactions(const LiveFile& live) {
+    const uint64_t written = live.transactions();
+    const auto found = static_cast<uint64_t>(std::max<int64_t>(0, transactions_));
+    if (written <= found) return;
+    ++process_.Count(LedgerCounter::tables_cut);
+    process_.unknown.push_back({process_.span_begin_ns, kOpenEnded, "the database was cut"});
+    device_rows_cut_ = true;
+    problems_.push_back("The database of pid " + std::to_string(process_.identity.pid) +
+                        " of host " + process_.identity.host + " lacks " +
+                        std::to_string(written - found) + " of " + std::to_string(written) +
+                        " transactions: it, or the -wal file beside it, was removed or cut. "
+                        "What they held is lost. If it was copied, copy the whole directory again "
+                        "from where it was recorded.");
   }
 
   // Of each writer in the order of its sequence numbers.
@@ -332,6 +353,7 @@ class Loader {
   bool device_rows_cut_ = false;
   bool end_rows_cut_ = false;
   bool never_written_ = false;
+  int64_t transactions_ = 0;  // in the segments that are there
   size_t segments_missing_ = 0;
   bool last_is_missing_ = false;
   bool work_missing_ = false;  // between the database and the mapping

@@ -115,6 +115,10 @@ Result<LiveFile> LiveFile::Open(const std::string& path, const std::function<voi
   return live;
 }
 
+uint64_t LiveFile::transactions() const {
+  return header_.header_bytes >= sizeof(LiveHeader) ? header_.transactions : 0;
+}
+
 void LiveFile::CatchUp(const std::string& path) {
   std::ifstream file;
   file.rdbuf()->pubsetbuf(nullptr, 0);  // each read is of what is there now

@@ -40,6 +40,8 @@ class LiveFile {
                                const std::function<void()>& meanwhile = {});
 
   const LiveHeader& header() const { return header_; }
+  // That its process had written into its database, at least; 0 where it did not say.
+  uint64_t transactions() const;
   // False: the process ended before it could record anything.
   bool begun() const { return header_.magic == kLiveMagic; }
   // False: the file is shorter than it was.

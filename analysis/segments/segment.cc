@@ -143,9 +143,10 @@ void Segment::ReadRows(ProcessTrace* process) {
   CheckRowCounts();
 }
 
-// What a sealed segment says of itself: rows may be gone without a trace in the file's structure.
-// Segments that are not sealed, and those of the first versions, say nothing.
+// What a segment says of itself: rows may be gone without a trace in the file's structure. Those of
+// the first versions say nothing. Of one that is being written, all is of one transaction.
 void Segment::CheckRowCounts() {
+  database_.Prepare("BEGIN").Step();
   const auto counted = meta_.find("row_counts");
   int64_t tables = 0;
   const auto note = [this](const std::string& table, int64_t found, int64_t expected) {
@@ -168,6 +169,7 @@ void Segment::CheckRowCounts() {
   const bool is_counted = counted != meta_.end();
   if (is_counted) note("row_count", tables, ParseInt(counted->second).value_or(0));
   if (!is_counted && tables != 0) note("meta", static_cast<int64_t>(meta_.size()), -1);
+  database_.Prepare("COMMIT").Step();
 }
 
 void Segment::CheckEnd(const Query& query, const char* table) {

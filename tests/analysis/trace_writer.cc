@@ -83,6 +83,11 @@ void SegmentWriter::Meta(const std::string& key, int64_t value) {
   Sql("INSERT OR REPLACE INTO meta VALUES('" + key + "', " + std::to_string(value) + ")");
 }
 
+void SegmentWriter::CountRows() {
+  Meta("row_counts", kCountedTables);
+  Sql(kCountRowsSql);
+}
+
 void SegmentWriter::PutUsualRows() {
   Meta("host", identity_.host);
   Meta("pid", identity_.pid);

@@ -60,6 +60,9 @@ class SegmentWriter {
   void Meta(const std::string& key, const std::string& value);
   void Meta(const std::string& key, int64_t value);
 
+  // As a recorder does it with each transaction: rows that go after this are missed.
+  void CountRows();
+
   // A slot's time counts from |base_ticks|; it holds 18 minutes.
   void Scopes(const ChunkMeta& meta, const std::vector<Slot>& slots,
               const std::vector<uint32_t>& open = {}, uint64_t base_ticks = 0);

@@ -71,7 +71,7 @@ TEST_F(TraceWriterTest, AnOpenSegmentIsReadableAndNotSealed) {
   Drain();
   const TraceFile trace(DatabasePath());
   EXPECT_EQ(trace.Meta("sealed"), "0");
-  EXPECT_EQ(trace.Meta("chunks"), "");
+  EXPECT_EQ(trace.Meta("chunks"), "1");
   EXPECT_EQ(trace.Meta("end_how"), "");
   EXPECT_THAT(trace.ThreadEventsOf(1), SizeIs(2));
 }
@@ -109,11 +109,20 @@ TEST_F(TraceWriterTest, AFullSegmentIsSealedAndTheNextRepeatsWhatItsChunksNeed) 
   EXPECT_EQ(next, 200'000u);
 }
 
-TEST_F(TraceWriterTest, ASealedSegmentSaysHowManyRowsEachTableHas) {
+// Also one that nobody closes, as after a kill.
+class RowCounts : public TraceWriterTest, public testing::WithParamInterface<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(OpenAndClosed, RowCounts, testing::Bool());
+
+TEST_P(RowCounts, ASegmentSaysHowManyRowsEachTableHas) {
   StartCollector();
   Scope("update", 100);
-  Finish();
+  Drain();
+  Scope("collect", 100);
+  Drain();
+  if (GetParam()) Finish();
   const TraceFile trace(DatabasePath());
+  EXPECT_EQ(trace.Meta("chunks"), trace.Text("SELECT count(*) FROM chunk"));
   const std::vector<std::string> tables = trace.Column(
       "SELECT name FROM sqlite_master WHERE type='table' AND name NOT IN ('chunk','row_count') "
       "ORDER BY name");

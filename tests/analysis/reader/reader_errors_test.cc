@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "analysis/reader/reader.h"
 #include "analysis/report/report.h"
 #include "proto/live_format.h"
+#include "proto/run_path.h"
 #include "proto/schema.h"
 #include "tests/analysis/trace_writer.h"
 
@@ -126,6 +128,28 @@ TEST_F(ReaderErrorsTest, ARunOfProcessesThatCouldNotBeRecordedIsARunAllTheSame) 
   EXPECT_EQ(Load().Count(LedgerCounter::processes_unrecorded), 1u);
 }
 
+// The log of a database that nobody closed is a file of its own.
+TEST_F(ReaderErrorsTest, ADatabaseWithFewerTransactionsThanItsProcessHadWrittenIsCut) {
+  SegmentWriter writer(run_, identity_);
+  writer.PutUsualRows();
+  writer.Meta("transactions", 2);
+  LiveWriter live(identity_);
+  for (const uint64_t written : {0, 1, 2, 3}) {
+    live.header().transactions = written;
+    run_.Write(LiveWriter::NameFor(identity_), live.Bytes());
+    EXPECT_EQ(Load().processes.at(0).Counted(LedgerCounter::tables_cut), written == 3 ? 1u : 0u);
+  }
+}
+
+// Where there was no room for a file that says so.
+TEST_F(ReaderErrorsTest, TheModeOfARunsDirectoryMaySayThatAProcessCouldNotBeRecorded) {
+  WriteSoundSegment();
+  chmod(run_.path().c_str(), kRunMode);
+  EXPECT_EQ(Load().Count(LedgerCounter::processes_unrecorded), 0u);
+  chmod(run_.path().c_str(), kUnrecordedMode);
+  EXPECT_EQ(Load().Count(LedgerCounter::processes_unrecorded), 1u);
+}
+
 TEST_F(ReaderErrorsTest, RowsThatASealedSegmentCountedAndThatAreGoneAreDamageOfTheirTable) {
   for (const char* sql : {"DELETE FROM label WHERE id = 2", "DELETE FROM ledger",
                           "DROP TABLE clock", "DELETE FROM row_count", "DROP TABLE row_count",
@@ -136,14 +160,14 @@ TEST_F(ReaderErrorsTest, RowsThatASealedSegmentCountedAndThatAreGoneAreDamageOfT
       SegmentWriter writer(run_, {"host", 300, 5});
       writer.PutUsualRows();
       writer.Sql("INSERT INTO ledger VALUES('names_truncated', 1)");
-      writer.Sql(kCountRowsSql);
+      writer.CountRows();
     }
     EXPECT_THAT(Load().problems, testing::IsEmpty());
     {
       SegmentWriter writer(run_, {"host", 301, 5});
       writer.PutUsualRows();
       writer.Sql("INSERT INTO ledger VALUES('names_truncated', 1)");
-      writer.Sql(kCountRowsSql);
+      writer.CountRows();
       writer.Sql(sql);
     }
     EXPECT_THAT(Load().problems, testing::ElementsAre(HasSubstr("can be read in part only")));
