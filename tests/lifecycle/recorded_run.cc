@@ -106,6 +106,12 @@ std::vector<std::string> Disagreements(const Run& run, const ProgressFile& progr
                [](const std::string& problem) {
                  return problem.find(" could not be recorded") == std::string::npos;
                });
+  for (std::string& scopes : ScopeDisagreements(run, progress)) found.push_back(std::move(scopes));
+  return found;
+}
+
+std::vector<std::string> ScopeDisagreements(const Run& run, const ProgressFile& progress) {
+  std::vector<std::string> found;
   std::map<ThreadKey, std::vector<Account>> accounts;
   std::map<ThreadKey, std::vector<RecordedScopes>> recorded;
   for (uint32_t i = 0; i < progress.used; ++i) {

@@ -26,6 +26,9 @@ RecordedScopes ReadScopes(const ProcessTrace& process, const ThreadTrace& thread
 // process without any record is no disagreement if it says so itself.
 std::vector<std::string> Disagreements(const Run& run, const ProgressFile& progress);
 
+// Those of the scopes alone: not what the reader has to say of files.
+std::vector<std::string> ScopeDisagreements(const Run& run, const ProgressFile& progress);
+
 // How each process that opened scopes ended, sorted; "" for one that did not close its trace.
 std::vector<std::string> EndsOf(const Run& run);
 

@@ -50,8 +50,9 @@ int WaitForChild(pid_t child) {
 
 int main(int argc, char** argv) {
   const std::string name = argc == 2 ? argv[1] : "";
-  for (const auto& actions : {gpubound::EndActions(), gpubound::ChildActions(),
-                              gpubound::OddActions(), gpubound::SignalActions()}) {
+  for (const auto& actions :
+       {gpubound::EndActions(), gpubound::ChildActions(), gpubound::GroundActions(),
+        gpubound::OddActions(), gpubound::SignalActions()}) {
     const auto action = actions.find(name);
     if (action != actions.end()) return action->second();
   }

@@ -66,9 +66,11 @@ uint64_t BlockedSignals();
 int WaitForChild(pid_t child);
 
 using Action = int (*)();
-const std::map<std::string, Action>& EndActions();     // victim_ends.cc: how a process ends
-const std::map<std::string, Action>& ChildActions();   // victim_children.cc: how processes begin
-const std::map<std::string, Action>& OddActions();     // victim_odd.cc: what programs do besides
+const std::map<std::string, Action>& EndActions();    // victim_ends.cc: how a process ends
+const std::map<std::string, Action>& ChildActions();  // victim_children.cc: how processes begin
+const std::map<std::string, Action>&
+GroundActions();                                    // victim_grounds.cc: for a while, in a sandbox
+const std::map<std::string, Action>& OddActions();  // victim_odd.cc: what programs do besides
 const std::map<std::string, Action>& SignalActions();  // victim_signals.cc: what handlers do
 
 }  // namespace gpubound
