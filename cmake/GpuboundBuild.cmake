@@ -30,8 +30,13 @@ elseif(GPUBOUND_SANITIZE STREQUAL "thread")
   set(GPUBOUND_SANITIZER_ENVIRONMENT "TSAN_OPTIONS=die_after_fork=0;${repeat_less}")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
+elseif(GPUBOUND_SANITIZE STREQUAL "fuzzer")
+  # Of clang: what libFuzzer sees of which way an input went (tests/fuzz).
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
 elseif(GPUBOUND_SANITIZE)
-  message(FATAL_ERROR "GPUBOUND_SANITIZE is '${GPUBOUND_SANITIZE}', expected 'address' or 'thread'")
+  message(FATAL_ERROR
+    "GPUBOUND_SANITIZE is '${GPUBOUND_SANITIZE}', expected 'address', 'thread' or 'fuzzer'")
 endif()
 if(GPUBOUND_SANITIZE)
   # Debug builds have no -O, and their tests take three times as long; a third of the time to compile
