@@ -58,6 +58,19 @@ class DocsChecker(CheckerCase):
         self.assert_only(table.replace("IsFull", "IsEmpty"),
                          "docs/page.md: is shown by APageThatIsEmpty, which is no test")
 
+    def test_cases_that_are_named_by_what_they_do_are_looked_for(self):
+        self.write("tests/proto/victim_test.cc", '{"hand over", 1}, {"wait", 2}')
+        table = "| promise | shown by |\n|---|---|\n| a | `proto_test` hand over, wait |\n"
+        self.assertEqual(self.page(table), (0, ""))
+        self.assert_only(table.replace("wait", "give up"),
+                         "docs/page.md: is shown by 'give up', which is no case of a test")
+
+    def test_a_row_names_a_test_or_says_why_there_is_none(self):
+        table = "| promise | shown by |\n|---|---|\n| a | no test: it takes two users |\n"
+        self.assertEqual(self.page(table), (0, ""))
+        self.assert_only(table.replace("no test: it takes", "it takes"),
+                         "docs/page.md: a row without a test: | a | it takes two users |")
+
     def test_prose_that_is_too_wide_is_named_and_code_is_not(self):
         wide = "a " * 60
         self.assertEqual(self.page(f"    {wide}\n```\n{wide}\n```\n| {wide} |\n"), (0, ""))

@@ -4,7 +4,8 @@
 
 Each module has a README. A source file that a page names in backticks is there, and so is what a link
 leads to. A number that is followed by the name of a constant, as in 131,072 (`kSize`), is that constant's
-value; units are KiB, MiB, us, ms and s. In a table whose last column is `shown by`, the tests are there.
+value; units are KiB, MiB, us, ms and s. In a table whose last column is `shown by`, each row names a test
+that is there, or says `no test:` and why.
 Prose wraps at 100 columns.
 """
 import pathlib
@@ -26,7 +27,8 @@ LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 NUMBER = re.compile(r"(\d[\d,]*) ?(KiB|MiB|us|ms|s)?\s+\(`(?:\w+::)?(k[A-Z]\w*)`")
 CONSTANT = re.compile(r"constexpr ([\w:<> ]+?) (k[A-Z]\w*)\s*(?:=\s*([^;]+)|\{([^}]+)\});")
-TEST_PROGRAM = re.compile(r"`(page_\w+|\w+_(?:test|bench|matrix|fuzz))")
+TEST_PROGRAM = re.compile(r"`((?:page|hygiene)_\w+|\w+_(?:test|bench|matrix|fuzz)(?:_\w+)?)`")
+CASES = re.compile(r"`[^`]*_test`,? ([a-z][\w' ,-]*)")  # by what they do: of lifecycle_test and its like
 TEST_NAME = re.compile(r"\b((?:[A-Z][a-z0-9]*){3,})")
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "us": 10**3, "ms": 10**6, "s": 10**9}
 DURATIONS = {"milliseconds": 10**6, "seconds": 10**9}
@@ -45,7 +47,8 @@ def value_of(kind, text):
     """The value of a constant as a number, in bytes or ns; None where it is no plain number."""
     text = re.sub(r"(?:\w+_t|size_t)\{(\w+)\}", r"\1", text.split("//")[0].replace("'", ""))
     text = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)[uUlL]+\b", r"\1", text).strip()
-    if not re.fullmatch(r"[\d\sxa-fA-F+*<>()-]+", text):
+    text = re.sub(r"\b0(\d)", r"0o\1", text)
+    if not re.fullmatch(r"[\d\soxa-fA-F+*<>()-]+", text):
         return None
     scale = next((factor for name, factor in DURATIONS.items() if kind.endswith("::" + name)), 1)
     text = re.sub(r"\b0([0-7]+)\b", r"0o\1", text)
@@ -73,7 +76,7 @@ class Tree:
         self.sources = ["/" + path.relative_to(root).as_posix() for path in files(root, "*")]
         self.constants = constants(root)
         self.tests = "".join(path.read_text(errors="replace") for path in
-                             files(root, "*_test.cc", "*_test.py", "CMakeLists.txt", "*.cmake"))
+                             [*files(root / "tests", "*.cc", "*.py"), *files(root, "CMakeLists.txt", "*.cmake")])
 
     def has_source(self, name):
         return any(path.endswith("/" + name) for path in self.sources)
@@ -83,6 +86,9 @@ class Tree:
         NAME; its file is NAME_test.cc."""
         if TEST_NAME.fullmatch(name):
             return name in self.tests
+        for prefix, maker in (("hygiene_exports_", "exports_test"), ("hygiene_", "hygiene_test")):
+            if name.startswith(prefix):
+                return f"{maker}({name[len(prefix):]} " in self.tests.replace("\n", " ")
         return re.search(rf"\b{name}\b", self.tests) or self.has_source(name.partition("_")[2] + ".cc")
 
 
@@ -140,9 +146,16 @@ def wrong_tests(tree, where, text):
         if re.match(r"\s*shown by", last):
             shown = True
         elif shown:
-            for name in TEST_PROGRAM.findall(last) + TEST_NAME.findall(last):
+            names = TEST_PROGRAM.findall(last) + TEST_NAME.findall(last)
+            for name in names:
                 if not tree.has_test(name):
                     yield f"{where}: is shown by {name}, which is no test"
+            for cases in CASES.findall(re.sub(r"\([^)]*\)", "", last)):
+                for case in filter(None, (case.strip() for case in cases.split(","))):
+                    if case not in tree.tests:
+                        yield f"{where}: is shown by '{case}', which is no case of a test"
+            if not names and not re.match(r" (no test:|---|shown by)", last) and set(last) - set("|- "):
+                yield f"{where}: a row without a test: {line[:60]}"
 
 
 def violations(root):
