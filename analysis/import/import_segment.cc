@@ -242,6 +242,11 @@ Status ImportSegment::Finish() {
   Meta("start_monotonic_ns", begin_ns_);
   Meta("end_monotonic_ns", end_ns_);
   PutRows();
+  Meta("chunks", database_.Scalar("SELECT count(*) FROM chunk", 0));
+  Meta("row_counts", kCountedTables);
+  Query count = database_.Prepare(kCountRowsSql);
+  count.Step();
+  failed_ |= count.failed();
   return Checked(!failed_ && database_.Commit());
 }
 

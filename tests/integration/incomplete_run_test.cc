@@ -50,14 +50,23 @@ constexpr char kComplete[] = "\"complete";
 // Of sync records and overheads alone the corrected timeline is made; what the report measured
 // stands. They are part of the chunks that are counted all the same, so nothing is exempt here.
 
-// Of a run that was closed, and of one whose process was killed.
+// Of a run that was closed, of one whose process was killed, and of one that was imported.
 class IncompleteRun : public CommandRun, public testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {
-    Victim(GetParam(), 30);
+    const bool is_imported = std::string(GetParam()) == "imported";
+    Victim(is_imported ? "train" : GetParam(), 30);
+    if (is_imported) ImportAgain();
     ASSERT_THAT(Verdict(), StartsWith(kComplete));
     figures_ = Figures();
     fs::copy(run_path(), File("whole"), fs::copy_options::recursive);
+  }
+  void ImportAgain() {
+    const Outcome exported = Gpubound({"export", run_path(), "--chrome", File("train.json")});
+    ASSERT_EQ(exported.exit_code, 0) << exported.Describe();
+    fs::remove_all(run_path());
+    const Outcome imported = Gpubound({"import", File("train.json"), "-o", run_path()});
+    ASSERT_EQ(imported.exit_code, 0) << imported.Describe();
   }
   void Restore() {
     fs::remove_all(run_path());
@@ -171,7 +180,8 @@ TEST_P(IncompleteRun, WithoutAnyFileOrWhatIsInIt) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Runs, IncompleteRun, testing::Values("train", "steps_and_kill"));
+INSTANTIATE_TEST_SUITE_P(Runs, IncompleteRun,
+                         testing::Values("train", "steps_and_kill", "imported"));
 
 }  // namespace
 }  // namespace gpubound
