@@ -170,7 +170,9 @@ bool SqliteSink::Open(const std::string& path, bool network) {
   }
   sqlite3_busy_timeout(database_, 1000);  // a live view that reads while we commit
   char identity[128];
-  std::snprintf(identity, sizeof(identity), "PRAGMA application_id=%d; PRAGMA user_version=%d",
+  // In one step: a process may be killed between any two, and what has no version is of none.
+  std::snprintf(identity, sizeof(identity),
+                "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
                 kTraceApplicationId, kTraceFormatVersion);
   wal_ = !network;
   chunks_ = 0;

@@ -71,14 +71,16 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
     application = database.Scalar("PRAGMA application_id", -1);
   }
   if (application < 0) return NotASegment(path, "no database (" + database.LastError() + ")");
-  if (application == 0 && database.Scalar("SELECT count(*) FROM sqlite_master", -1) <= 0) {
+  const int64_t version = database.Scalar("PRAGMA user_version", -1);
+  // Recorders of the first versions could be killed between the two.
+  const bool is_bare = application == 0 || (application == kTraceApplicationId && version == 0);
+  if (is_bare && database.Scalar("SELECT count(*) FROM sqlite_master", -1) <= 0) {
     return NotASegment(path, kWithoutTables, kCopyWithLog);
   }
   if (application != kTraceApplicationId) {
     return NotASegment(path, "a database of application " + std::to_string(application),
                        "Move it out of the run's directory: another program made it.");
   }
-  const int64_t version = database.Scalar("PRAGMA user_version", -1);
   if (version != kTraceFormatVersion) {
     return Error{"reading the trace", path, "format version " + std::to_string(version),
                  "format version " + std::to_string(kTraceFormatVersion),

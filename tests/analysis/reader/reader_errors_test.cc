@@ -141,6 +141,19 @@ TEST_F(ReaderErrorsTest, ADatabaseWithFewerTransactionsThanItsProcessHadWrittenI
   }
 }
 
+// As the recorders of the first versions could be killed.
+TEST_F(ReaderErrorsTest, ASegmentThatWasNotYetGivenItsVersionHidesNoOtherOne) {
+  WriteSoundSegment();
+  sqlite3* database = nullptr;
+  const std::string path = run_.File("host.100.5.1.db");
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  const std::string sql = "PRAGMA application_id=" + std::to_string(kTraceApplicationId);
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  EXPECT_THAT(Load().processes, testing::SizeIs(1));
+  EXPECT_THAT(Load().problems, testing::Contains(HasSubstr("a database without tables")));
+}
+
 // Where there was no room for a file that says so.
 TEST_F(ReaderErrorsTest, TheModeOfARunsDirectoryMaySayThatAProcessCouldNotBeRecorded) {
   WriteSoundSegment();
