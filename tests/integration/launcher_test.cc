@@ -200,6 +200,16 @@ TEST_F(Launcher, AFolderThatCannotBeMadeIsNamedBeforeTheProgramStarts) {
   EXPECT_THAT(outcome.err, HasSubstr("-o DIR"));
 }
 
+// What comes afterwards is recorded at the old path, where nothing else tells of what was there.
+TEST_F(Launcher, ARunDirectoryThatSomebodyMovesAwayIsMissedInTheReport) {
+  const std::string victim = std::string(GPUBOUND_TEST_VICTIM) + " train 3";
+  const Outcome outcome =
+      Shell(victim + "; mv " + run_path() + " " + File("moved") + "; " + victim);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
+  EXPECT_THAT(Report()["run"]["verdict"], HasSubstr("incomplete"));
+  EXPECT_THAT(Load().problems, testing::Contains(HasSubstr("directory was moved, removed or")));
+}
+
 TEST_F(Launcher, MissingLibrariesAreNamed) {
   runner().Set("GPUBOUND_LIBRARY_DIR", File("nowhere"));
   const Outcome outcome = Shell("echo ran", 125);

@@ -234,6 +234,7 @@ class LauncherRecord {
       record_.exit_code = end.exit_code;
     }
     record_.recorded = RecordedIn(directory_);
+    if (placed_) NoteReplacedDirectory(directory_, record_);
     Replace();
   }
   // False: another launcher's is there.

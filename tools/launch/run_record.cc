@@ -19,6 +19,7 @@
 #include "analysis/base/write_all.h"
 #include "analysis/segments/run_info.h"
 #include "analysis/segments/segment.h"
+#include "analysis/segments/trace_file_name.h"
 
 namespace gpubound {
 namespace {
@@ -118,6 +119,15 @@ std::string RenderRunRecord(const RunRecord& record) {
 
 void RemoveRunRecord(const std::string& run_directory) {
   unlink((run_directory + "/" + kRunInfoFile).c_str());
+}
+
+void NoteReplacedDirectory(const std::string& run_directory, const RunRecord& record) {
+  std::error_code ignored;
+  if (std::filesystem::exists(run_directory + "/" + kRunInfoFile, ignored)) return;
+  const std::string stem = TraceFileStem({record.host, record.root_pid, record.start_realtime_ns});
+  WriteFile(run_directory + "/" + stem + ".unrecorded",
+            "the run's directory was moved, removed or covered while the command ran, and what was "
+            "recorded in it until then is not here");
 }
 
 Result<bool> WriteRunRecord(const std::string& run_directory, const RunRecord& record,

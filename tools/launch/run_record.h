@@ -41,6 +41,10 @@ std::string RenderRunRecord(const RunRecord& record);
 // Takes away what this launcher placed, where the program could not be started.
 void RemoveRunRecord(const std::string& run_directory);
 
+// Where |run_directory| holds no run.json, though this launcher placed one, it is not the directory
+// in which the recording began. Says so there: the report is not "complete" then.
+void NoteReplacedDirectory(const std::string& run_directory, const RunRecord& record);
+
 // Writes |record| as run.json of |run_directory|, mode 0600. With |replace| unset an existing one
 // belongs to another launcher of the same run: it is kept, and `false` returned.
 Result<bool> WriteRunRecord(const std::string& run_directory, const RunRecord& record,
