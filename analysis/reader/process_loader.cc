@@ -93,7 +93,7 @@ class Loader {
     if (live) PlaceStrayWork(&process_);
     CloseSpan();
     if (!span_.end_ns && !growing && !(live && live->whole())) NoteLostEnd();
-    NoteDamage();
+    NoteDamage(live && live->whole());
     NoteUnknown();
     process_.device_work_lost =
         device_rows_cut_ || end_rows_cut_ || (never_written_ && !live && !growing);
@@ -198,11 +198,15 @@ class Loader {
                        [](const Segment& segment) { return segment.damage().Any(); });
   }
 
-  // After everything was read: the bodies of chunks come last, and a gap may tell what is lost.
-  void NoteDamage() {
+  // After everything was read: the bodies of chunks come last, and a gap may tell what is lost. A
+  // process that was killed while it began a segment has what was to be in it in its mapping; where
+  // the segment could not be written, the process has counted that.
+  void NoteDamage(bool has_mapping) {
     const uint64_t lost = process_.Counted(LedgerCounter::chunk_events_lost);
+    const bool could_write = process_.Counted(LedgerCounter::sink_write_errors) == 0;
     for (const Segment& segment : segments_) {
       if (!segment.damage().Any()) continue;
+      if (segment.damage().never_written && has_mapping && could_write) continue;
       problems_.push_back(NoteOn(segment.path(), segment.damage(), lost));
       CountDamage(segment.damage(), &process_);
     }

@@ -308,19 +308,21 @@ TEST_F(CutSegmentTest, ReadsTheTransactionsBeforeWhereTheLogIsCut) {
   }
 }
 
-TEST_F(CutSegmentTest, ASegmentThatWasNeverWrittenSaysSo) {
-  {
-    SegmentWriter writer(run_, {});
-    writer.PutUsualRows();
-    std::string drop;
-    for (const char* table :
-         {"meta", "label", "thread", "device", "context", "stream", "work", "graph_node",
-          "utilization", "device_client", "process_tree", "counter_sample", "clock", "ledger",
-          "unknown", "note", "config", "row_count", "chunk"}) {
-      drop += std::string("DROP TABLE ") + table + ";";
-    }
-    writer.Sql(drop);
+// Begins a segment, and writes nothing into it.
+void BeginSegment(const TemporaryRun& run, uint32_t number) {
+  SegmentWriter writer(run, {}, number);
+  std::string drop;
+  for (const char* table :
+       {"meta", "label", "thread", "device", "context", "stream", "work", "graph_node",
+        "utilization", "device_client", "process_tree", "counter_sample", "clock", "ledger",
+        "unknown", "note", "config", "row_count", "chunk"}) {
+    drop += std::string("DROP TABLE ") + table + ";";
   }
+  writer.Sql(drop);
+}
+
+TEST_F(CutSegmentTest, ASegmentThatWasNeverWrittenSaysSo) {
+  BeginSegment(run_, 0);
   const gpubound::Run run = Load();
   EXPECT_THAT(run.problems, ElementsAre(HasSubstr("the disk was full")));
   EXPECT_EQ(run.processes.at(0).Counted(LedgerCounter::sink_write_errors), 1u);
@@ -328,6 +330,18 @@ TEST_F(CutSegmentTest, ASegmentThatWasNeverWrittenSaysSo) {
   const Result<Report> report = BuildReport(run);
   ASSERT_TRUE(report.ok());
   EXPECT_THAT(report->run.verdict, StartsWith("incomplete: Transactions that could not"));
+}
+
+// What was to be written into it lies in the mapping.
+TEST_F(CutSegmentTest, AProcessThatWasKilledWhileItBeganASegmentHasLostNothing) {
+  SegmentWriter(run_, {}).PutUsualRows();
+  BeginSegment(run_, 1);
+  LiveWriter live({});
+  run_.Write(LiveWriter::NameFor({}), live.Bytes());
+  EXPECT_THAT(Load().problems, testing::IsEmpty());
+  live.Count(LedgerCounter::sink_write_errors, 1);
+  run_.Write(LiveWriter::NameFor({}), live.Bytes());
+  EXPECT_THAT(Load().problems, ElementsAre(HasSubstr("the disk was full")));
 }
 
 }  // namespace
