@@ -10,6 +10,7 @@
  * fork handlers, and does nothing but system calls.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -80,10 +81,19 @@ static const short kCalls[] = {
     SYS_write,
 };
 
+/* Whether the C library has registered its threads for rseq (2.35 and later, where the kernel has
+ * it), and ends the process where it cannot do so for the next one. */
+static bool RegistersRseq(void) {
+  const unsigned int* size = dlsym(RTLD_DEFAULT, "__rseq_size");
+  return size != NULL && *size != 0;
+}
+static bool registers_rseq = false;
+
 /* Without these the C library ends the process, or it is not known who is recorded. */
 static bool HasWhatMayNotFail(void) {
   int word = 0;
-  if (syscall(SYS_rseq, -1L, 0L, 0L, 0L) != 0 && (errno == EPERM || errno == EACCES)) return false;
+  /* A kernel that has it finds the size wrong. */
+  if (registers_rseq && syscall(SYS_rseq, -1L, 0L, 0L, 0L) != 0 && errno != EINVAL) return false;
   return syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 0, NULL, NULL, 0) == 0 &&
          syscall(SYS_getpid) > 0 && syscall(SYS_gettid) > 0;
 }
@@ -127,6 +137,7 @@ bool ShimSandboxRefuses(void) {
   if (known == kNotTried) {
     const int saved_errno = errno;
     const bool has_filter = syscall(SYS_prctl, PR_GET_SECCOMP, 0L, 0L, 0L, 0L) != 0;
+    registers_rseq = has_filter && RegistersRseq();
     known = !has_filter || SucceedsInChild(TryCalls) ? kAllowed : kRefused;
     atomic_store(&answer, known);
     if (known == kRefused) SucceedsInChild(Say); /* as far as it may */
