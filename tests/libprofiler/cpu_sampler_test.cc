@@ -194,10 +194,10 @@ TEST_F(CpuSamplerTest, OfManyThreadsTheOldestAreLookedAtEveryTimeAndTheOthersSel
   const uint32_t newest = 99 + CpuSampler::kAlwaysLookedAt;
   sampler_.SampleIfDue();
   tasks_.reads.clear();
-  tasks_.costly_tid = newest;  // 40 us, so every 160 ms
+  tasks_.costly_tid = newest;  // 40 us, so every 400 ms
   Periods(65, 1);
   EXPECT_EQ(tasks_.reads[kTid], 65);
-  EXPECT_EQ(tasks_.reads[newest], 9);
+  EXPECT_EQ(tasks_.reads[newest], 4);
 }
 
 TEST_F(CpuSamplerTest, LooksThatTakeLongComeSeldom) {
