@@ -124,14 +124,47 @@ std::string CostText(const Report& report) {
          " of the time";
 }
 
-std::string QualityLines(const Report& report, const TextOptions& options) {
+// |text| up to the end of its first sentence, without the full stop.
+std::string FirstSentence(const std::string& text) {
+  const std::string sentence = text.substr(0, text.find(". "));
+  return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
+}
+
+// |brief|: its first sentence alone.
+std::string QualityLines(const Report& report, const TextOptions& options, bool brief) {
   const std::string& verdict = report.run.verdict;
   const bool doubtful = !verdict.starts_with("complete");
-  std::string text = verdict;
+  std::string text = brief ? FirstSentence(verdict) : verdict;
   if (text.ends_with('.')) text.pop_back();
   const std::string lines = Lines("Data quality: " + EscapeName(text) + CostText(report) + ".",
                                   doubtful ? Paint::kWarning : Paint::kPlain, options);
   return lines + SimulatedLine(report, options);
+}
+
+// What was lost or may be wrong beside the worst, which the verdict names. Figures rest on it, so it
+// stands before all of them; notices, with which figures stand, are left to --full.
+std::string LossLines(const Report& report, const TextOptions& options, size_t most) {
+  std::vector<const ReportLedgerEntry*> losses;
+  for (const ReportLedgerEntry& entry : report.ledger) {
+    if (entry.severity >= Severity::kDataLoss) losses.push_back(&entry);
+  }
+  std::string lines;
+  for (size_t i = 1; i < losses.size() && i <= most; ++i) {
+    const ReportLedgerEntry& loss = *losses[i];
+    const std::string what = FirstSentence(loss.help).substr(0, loss.help.find_first_of(":;"));
+    const std::string count = loss.counter.ends_with("_ns")
+                                  ? FormatTime(static_cast<int64_t>(loss.value))
+                                  : FormatCount(loss.value);
+    lines += Lines("! " + what + ": " + count + ".", Paint::kWarning, options);
+  }
+  if (losses.size() > most + 1) {
+    const size_t more = losses.size() - most - 1;
+    lines += Lines("! " + std::to_string(more) + (most > 0 ? " more" : " other") +
+                       (more == 1 ? " kind of loss: " : " kinds of loss: ") +
+                       "gpubound doctor RUN names them.",
+                   Paint::kWarning, options);
+  }
+  return lines;
 }
 
 // Findings that change what to conclude.
@@ -316,10 +349,28 @@ std::string VerdictLines(const Report& report, const TextOptions& options, bool 
 
 namespace {
 
+// How much of what matters least there is.
 struct Extent {
   size_t operations = 0;  // rows
   size_t savings = 0;
+  bool smi = true;
+  bool idle = true;
+  size_t losses = 2;
+  bool brief = false;  // of the data quality only the first sentence
 };
+
+// What a screen shows, from what it shows always to what goes first when there is too much:
+// verdict and action, the run, data quality and losses, warnings, the longest operations; then the
+// largest saving, further operations, why the GPU was idle, nvidia-smi's figure, further savings.
+// Notices and notes are left to --full.
+constexpr std::array<Extent, 8> kExtents = {{{6, 4},
+                                             {6, 2},
+                                             {5, 2},
+                                             {5, 1},
+                                             {5, 1, false},
+                                             {4, 1, false, false},
+                                             {3, 0, false, false, 0},
+                                             {2, 0, false, false, 0, true}}};
 
 std::string Compose(const Report& report, const TextOptions& options, const Extent& extent) {
   std::string text = VerdictLines(report, options, /*with_action=*/true);
@@ -328,8 +379,9 @@ std::string Compose(const Report& report, const TextOptions& options, const Exte
   if (process != nullptr) {
     text += RunLine(report, *process, options) + OtherWindowLine(report.run, options);
   }
-  text += IterationLine(report, options) + QualityLines(report, options) +
-          StepsLine(report, options) + Warnings(report, options);
+  text += IterationLine(report, options) + QualityLines(report, options, extent.brief) +
+          LossLines(report, options, extent.losses) + StepsLine(report, options) +
+          Warnings(report, options);
   if (process == nullptr) {
     for (size_t i = 1; i < report.diagnosis.size(); ++i) {
       text += Wrap(report.diagnosis[i].finding, options.width, 2);
@@ -338,7 +390,8 @@ std::string Compose(const Report& report, const TextOptions& options, const Exte
   }
   text += OperationTable(report, *process, options, extent.operations);
   text += SavingsSection(report, options, extent.savings);
-  const std::string idle = IdleLine(report, options) + SmiLine(report, options);
+  const std::string idle =
+      (extent.idle ? IdleLine(report, options) : "") + (extent.smi ? SmiLine(report, options) : "");
   if (!idle.empty()) text += "\n" + idle;
   return text;
 }
@@ -349,17 +402,14 @@ std::string RenderScreen(const Report& report, const TextOptions& options) {
   const auto lines_of = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
   };
-  const std::ptrdiff_t room = kScreenLines - (options.names_more ? 2 : 0);
-  // What makes it longer than a screen is what matters least.
-  constexpr std::array<Extent, 4> kExtents = {{{6, 4}, {6, 2}, {5, 2}, {4, 1}}};
+  const std::ptrdiff_t most =
+      kScreenLines - (options.names_more ? lines_of(MoreLine(report, options)) : 0);
   std::string text;
   for (const Extent& extent : kExtents) {
     text = Compose(report, options, extent);
-    if (lines_of(text) <= room) break;
+    if (lines_of(text) <= most) break;
   }
-  // Notes where they leave it a screen, else --full has them.
-  const std::string notes = LedgerLines(report, options);
-  return lines_of(text) + lines_of(notes) <= room ? text + notes : text;
+  return text;
 }
 
 }  // namespace gpubound
