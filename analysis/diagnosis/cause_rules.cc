@@ -127,6 +127,12 @@ std::string Workers(size_t count) {
 
 }  // namespace
 
+std::string InOperation(const std::string& operation) {
+  return operation == kNoOperation
+             ? "outside named operations"
+             : "in " + ShortName(ShownName(operation), kNameInSentence, /*unicode=*/false);
+}
+
 bool RunsPython(const ReportProcess& process) {
   return std::any_of(process.cells.begin(), process.cells.end(),
                      [](const ReportCell& cell) { return cell.layer == "python"; });

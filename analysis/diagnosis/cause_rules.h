@@ -26,6 +26,9 @@ CauseFacts FactsOfCause(const Report& report, const ReportProcess& process,
 // The noun alone: what the CPU did, or the device. |python|: as BlamesPython() says.
 std::string CauseText(const std::string& cause, bool python);
 
+// "in update", or "outside named operations".
+std::string InOperation(const std::string& operation);
+
 // Whether an interpreter of Python ran in |process|.
 bool RunsPython(const ReportProcess& process);
 

@@ -108,28 +108,86 @@ async function openChanged(change) {
   return open(browser, file);
 }
 
-test('one sentence says what differs and by how much', async () => {
+test('how fast a group is, and what made it so, is said above everything', async () => {
   page = await openChanged((data) => {
-    data.groups[1].name = 'candidate';
-    for (const {figure, groups} of data.figures) {
-      if (!/^iteration/.test(figure)) continue;
-      Object.assign(groups[0], {value: 100});
-      Object.assign(groups[1], {value: 103, difference: 3, low: 2, high: 4, significant: true});
-    }
-    const operations = data.figures.filter(({figure}) => figure === 'operation_wall');
-    operations.forEach(({groups}, i) => {
-      Object.assign(groups[0], {value: 100});
-      Object.assign(groups[1], {value: 200 + i, difference: 100 + i, significant: true});
-    });
-    operations[1].name = 'update, all';
+    data.groups[1].speed.finding = 'B does 2.00 x [1.90, 2.10] the env steps per second of A.';
+    data.groups[1].speed.reason = 'Most of it is in <b>update</b>.';
   });
-  const said = await text(page, '.lead');
-  assert.match(said, /^candidate against before\. Worse: median iteration \+3\.0 %, /);
-  assert.match(said, /, update, all \+101 %/);
-  assert.match(said, /, W{20}\u2026m{19} \+103 %/);
-  assert.match(said, /Better: GPU busy \+\d\.\d pt\.$/);
-  assert.equal(said.match(/iteration/g).length, 1, said);
-  assert.ok(said.length < 250, said);
+  assert.equal(
+      await text(page, '.lead'), 'B does 2.00 x [1.90, 2.10] the env steps per second of A.');
+  assert.equal(await text(page, '.reason'), 'Most of it is in <b>update</b>.');
+  await closeHarmless(page);
+  page = await open(browser, html);
+  assert.equal(await text(page, '.lead'), comparison.groups[1].speed.finding);
+});
+
+// The steps of the waterfall: their names, times and bars.
+const steps = (page) => page.$$eval('tr[data-step]', (nodes) => nodes.map((node) => {
+  const bar = node.querySelector('.step span');
+  return {
+    name: node.dataset.step,
+    ns: Number(node.querySelector('[data-ns]').dataset.ns),
+    left: parseFloat(bar.style.left),
+    width: parseFloat(bar.style.width),
+    look: bar.className,
+  };
+}));
+
+// Times of operations for so much work, of the first group and of the second.
+async function openOperations(times) {
+  return openChanged((data) => {
+    const operation = data.figures.find(({figure}) => figure === 'operation_wall');
+    data.figures = times.map(([before, after], i) => {
+      const copy = structuredClone(operation);
+      copy.name = `op${i}`;
+      copy.groups[0].value = before;
+      Object.assign(copy.groups[1], {value: after, difference: after - before});
+      return copy;
+    });
+    data.groups.forEach((group, i) => group.name = 'AB'[i]);
+  });
+}
+
+test('a waterfall leads from the one time to the other, the largest step first', async () => {
+  page = await openOperations([[100, 150], [300, 100], [100, 100]]);
+  assert.deepEqual((await steps(page)).map(({name, ns, look}) => [name, ns, look]), [
+    ['A', 500, 'differs'], ['op1', -200, 'better'], ['op0', 50, 'worse'], ['B', 350, 'differs']
+  ]);
+  const places = (await steps(page)).map(({left, width}) => [left, width].map(Math.round));
+  assert.deepEqual(places, [[0, 100], [60, 40], [60, 10], [0, 70]]);
+});
+
+test('steps of many operations are the largest and the sum of the others', async () => {
+  page = await openOperations(Array.from({length: 30}, (_, i) => [100, 101 + i]));
+  const shown = await steps(page);
+  assert.equal(shown.length, 11);
+  assert.equal(shown[1].name, 'op29');
+  assert.equal(shown[9].name, '(22 others)');
+  assert.equal(shown[9].ns, 22 * 23 / 2);
+  assert.equal(shown[10].ns, 3000 + 30 * 31 / 2);
+});
+
+test('times that are many times as long are drawn in full, on an axis of factors', async () => {
+  page = await openChanged((data) => {
+    const operations = data.figures.filter(({figure}) => figure === 'operation_wall');
+    [[100, 1600, 1500, 1700], [100, 400, 390, 410], [100, 25, 24, 26]].forEach(
+        ([before, value, low, high], i) => {
+          Object.assign(operations[i].groups[0], {value: before});
+          Object.assign(operations[i].groups[1], {
+            value,
+            difference: value - before,
+            low: low - before,
+            high: high - before,
+          });
+        });
+    data.figures = operations.slice(0, 3);
+  });
+  const middle = (await shownRows(page)).map(({line: [left, width]}) => [left, left + width]);
+  for (const [left, right] of middle) assert.ok(left > 0 && right <= 100, `${left} to ${right}`);
+  const [most, some, less] = middle.map(([left, right]) => (left + right) / 2 - 50);
+  assert.ok(Math.abs(most / some - 2) < 0.05, 'sixteen times is twice as far as four times');
+  assert.ok(Math.abs(some + less) < 1, 'a quarter is as far as four times');
+  assert.ok((await text(page, '#group-1')).includes('1/17 x to 17 x'));
 });
 
 test('what is not all gone has not fallen by all of it', async () => {
@@ -153,20 +211,6 @@ test('idle time of runs without a device is no number', async () => {
       (nodes) => nodes.map((node) => [...node.children].slice(2, 5).map((td) => td.textContent)));
   assert.ok(rows.length > 0);
   for (const cells of rows) assert.deepEqual(cells, ['-', '', '']);
-});
-
-test('what differs without a doubt is counted where it is too much to name', async () => {
-  page = await openChanged((data) => {
-    const operation = data.figures.find(({figure}) => figure === 'operation_wall');
-    data.figures = [];
-    for (let i = 0; i < 12; ++i) {
-      const copy = structuredClone(operation);
-      copy.name = `op${i}`;
-      Object.assign(copy.groups[1], {difference: -i, low: -i, high: -i, significant: true});
-      data.figures.push(copy);
-    }
-  });
-  assert.match(await text(page, '.lead'), /Better: op11 .*, op10 .*, op9 .*, op8 .* and 8 more\.$/);
 });
 
 test('a simulated device is named at the top', async () => {

@@ -70,7 +70,7 @@ class CompareCommand : public testing::Test {
 TEST_F(CompareCommand, PrintsWhatDiffersAndByHowMuch) {
   const Captured captured = Compare({Run("a", 20), Run("b", 40)});
   EXPECT_EQ(captured.status, kExitSuccess);
-  EXPECT_THAT(captured.out, testing::ContainsRegex("\n  act .*\\*\n"));
+  EXPECT_THAT(captured.out, testing::ContainsRegex("\nact .*\\*\n"));
   EXPECT_THAT(captured.out, HasSubstr("95 % bootstrap interval over iterations"));
   EXPECT_THAT(captured.err, IsEmpty());
 }
@@ -121,14 +121,20 @@ TEST_F(CompareCommand, EveryRunOfManyHasALetterOfItsOwn) {
 
 TEST_F(CompareCommand, TheJsonHasEveryKeyInOrder) {
   const Json document = Parsed({Run("a", 20), Run("b", 40)});
-  EXPECT_EQ(KeysOf(document),
-            (Keys{"format", "per_iteration", "seed", "replicates", "groups", "figures", "notes"}));
+  EXPECT_EQ(KeysOf(document), (Keys{"format", "per_iteration", "counter", "work_unit", "seed",
+                                    "replicates", "groups", "figures", "notes"}));
   EXPECT_EQ(document["format"], "gpubound.compare.v1");
-  EXPECT_EQ(KeysOf(document["groups"][0]), (Keys{"name", "runs", "resampled", "simulated"}));
+  EXPECT_EQ(KeysOf(document["groups"][0]),
+            (Keys{"name", "runs", "resampled", "simulated", "speed"}));
+  EXPECT_TRUE(document["groups"][0]["speed"].is_null());
+  EXPECT_EQ(KeysOf(document["groups"][1]["speed"]),
+            (Keys{"finding", "reason", "ratio", "low", "high", "significant", "difference_ns",
+                  "operation", "operation_ns", "cause", "cause_ns"}));
   const Json figure = Figure(document, "operation_wall", "act");
   EXPECT_EQ(KeysOf(figure), (Keys{"figure", "name", "unit", "groups"}));
-  EXPECT_EQ(KeysOf(figure["groups"][1]), (Keys{"value", "difference", "low", "high",
-                                               "is_upper_bound", "is_lower_bound", "significant"}));
+  EXPECT_EQ(KeysOf(figure["groups"][1]),
+            (Keys{"value", "difference", "low", "high", "is_upper_bound", "is_lower_bound",
+                  "significant", "verdict"}));
   EXPECT_TRUE(figure["groups"][0]["low"].is_null());
   EXPECT_LE(figure["groups"][1]["low"], figure["groups"][1]["difference"]);
 }
@@ -224,6 +230,14 @@ TEST_F(CompareCommand, IsTwoWhereTwoOutputsAreAskedFor) {
   const Captured captured = Compare({"a", "b", "--json", "--html", folder_.File("compare.html")});
   EXPECT_EQ(captured.status, kExitWrongUse);
   EXPECT_THAT(captured.err, HasSubstr("--json and --html exclude each other"));
+}
+
+TEST_F(CompareCommand, MarkdownIsTheScreenAlone) {
+  const Captured captured = Compare({Run("a", 20), Run("b", 40), "--format", "markdown"});
+  EXPECT_EQ(captured.status, kExitSuccess) << captured.err;
+  EXPECT_THAT(captured.out, HasSubstr("\n| act | "));
+  EXPECT_EQ(Compare({"a", "b", "--format", "markdown", "--json"}).status, kExitWrongUse);
+  EXPECT_EQ(Compare({"a", "b", "--format", "html"}).status, kExitWrongUse);
 }
 
 TEST_F(CompareCommand, IsTwoWhereTheSeedIsNoNumber) {

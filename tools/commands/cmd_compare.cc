@@ -27,13 +27,15 @@ namespace {
 
 constexpr CommandHelp kHelp = {
     "gpubound compare", "[OPTIONS] RUN RUN... | RUN... -- RUN... | --group NAME=RUN,RUN...",
-    "Prints how runs differ from the first: iterations, GPU busy, wall and GPU time of each\n"
-    "operation, idle time by cause, each with a 95 % bootstrap interval.",
+    "Prints how much faster or slower runs are than the first, and which operation made them so;\n"
+    "--full also how GPU busy, GPU time of each operation and idle time by cause differ.",
     "Each RUN stands for itself; '--' separates groups of repeated runs instead, and --group "
     "names\n"
     "them. With several runs in both groups the interval is over runs, else over the iterations "
     "after\n"
-    "warm-up. Differences whose interval excludes zero are marked, and coloured on a terminal.\n"
+    "warm-up. Differences whose 95 % interval excludes zero are marked, and coloured on a\n"
+    "terminal. Where every run counts its work (gpubound.step(env_steps=N)), times are for so\n"
+    "much work, whatever an iteration does.\n"
     "Exit status: 0; 1 if a file cannot be written; 2 for wrong use; 3 if a run cannot be\n"
     "read.\n",
     "  gpubound compare before.gpubound after.gpubound\n"
@@ -135,6 +137,8 @@ int CompareRuns(const Arguments& all_words) {
   std::vector<std::string> runs;
   std::vector<std::string> named;
   uint64_t seed = 1;
+  bool full = false;
+  std::string format;
   bool json = false;
   bool force = false;
   std::string html;  // file to write; empty: none
@@ -146,6 +150,10 @@ int CompareRuns(const Arguments& all_words) {
   parser.AddOption("--seed", &seed, "Where the random numbers begin (default: 1)")
       .Check(WholeNumber(0, UINT64_MAX))
       .Value("N");
+  parser.AddFlag("--full", &full, "Every figure, not one screen");
+  parser.AddOption("--format", &format, "The screen as Markdown, for a pull request")
+      .Check(OneOf({"text", "markdown"}))
+      .Value("FORMAT");
   parser.AddFlag("--json", &json, "JSON (gpubound.compare.v1), the stable form");
   parser.AddOption("--html", &html, "Write a page to look at in a browser; - is stdout")
       .Check(NotEmpty())
@@ -158,8 +166,13 @@ int CompareRuns(const Arguments& all_words) {
     parser.Complain(*complaint);
     return kExitWrongUse;
   }
+  const bool markdown = format == "markdown";
   if (json && !html.empty()) {
     parser.Complain("--json and --html exclude each other.");
+    return kExitWrongUse;
+  }
+  if (markdown && (json || full || !html.empty())) {
+    parser.Complain("--format markdown is the screen alone: leave --full, --json and --html out.");
     return kExitWrongUse;
   }
   if (const auto refused = RefusePlace(html, force)) return *refused;
@@ -180,7 +193,9 @@ int CompareRuns(const Arguments& all_words) {
   if (!html.empty()) {
     return StoreAs(html, ComparisonPageOf(comparison, groups), force, kExitCheckFailed);
   }
-  const TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
+  TextOptions options = TextOptionsFor(FactsOf(STDOUT_FILENO), EnvironmentVariable);
+  options.full = full;
+  if (markdown) return WriteStdout(RenderComparisonMarkdown(comparison, groups));
   return WriteStdout(json ? RenderComparisonJson(comparison, groups)
                           : RenderComparison(comparison, groups, options));
 }

@@ -45,15 +45,38 @@ Bound BusyOf(bool is_upper_bound, double unknown) {
   return {is_upper_bound ? kAnyAmount : 0, unknown};
 }
 
+constexpr char kIterations[] = "iterations";
+
+const ReportThroughput* FindThroughput(const ReportProcess& process, const std::string& counter) {
+  const auto found =
+      std::find_if(process.throughput.begin(), process.throughput.end(),
+                   [&counter](const ReportThroughput& row) { return row.counter == counter; });
+  return found == process.throughput.end() || found->per_second <= 0 ? nullptr : &*found;
+}
+
+// The first counter of work that the iterations of every run have; empty: none.
+std::string CommonCounter(const std::vector<RunGroup>& groups) {
+  for (const ReportThroughput& row : SteppingProcess(groups[0].reports[0])->throughput) {
+    const bool common = std::all_of(groups.begin(), groups.end(), [&row](const RunGroup& group) {
+      return std::all_of(group.reports.begin(), group.reports.end(), [&row](const Report& report) {
+        return FindThroughput(*SteppingProcess(report), row.counter) != nullptr;
+      });
+    });
+    if (common) return row.counter;
+  }
+  return {};
+}
+
 // The figures of one run.
 class RunFigureSet {
  public:
-  RunFigureSet(const Report& report, bool per_iteration)
+  // |counter|: of the work that the run counts; empty: iterations stand for themselves.
+  RunFigureSet(const Report& report, bool per_iteration, const std::string& counter)
       : uses_device_(report.run.devices_used > 0) {
     Add(ComparedFigure::kRunWall, "", {{static_cast<double>(report.run.wall_ns)}, {}});
     const ReportRun& run = report.run;
     if (per_iteration) {
-      AddIterations(*SteppingProcess(report));
+      AddIterations(*SteppingProcess(report), counter);
       Add(ComparedFigure::kGpuBusyShare, "", {{run.gpu_busy_share}, {}},
           BusyOfRun(report, run.gpu_busy_is_upper_bound, run.unknown.share));
     } else {
@@ -89,11 +112,32 @@ class RunFigureSet {
   // Unknown time could have been idle too; what was busy only as part of a whole graph, too.
   static Bound IdleBeside(const Bound& busy) { return {0, busy.less + busy.more}; }
 
-  static RunSeries Column(const std::vector<int64_t>& values) {
-    return {{values.begin(), values.end()}, {}};
+  RunSeries Column(const std::vector<int64_t>& values) const {
+    RunSeries series;
+    for (const int64_t value : values) {
+      series.values.push_back(static_cast<double>(value) * scale_);
+    }
+    return series;
   }
 
-  void AddIterations(const ReportProcess& process) {
+  // What iterations do is taken to be the same in each: what the run does a second, in the mean
+  // iteration.
+  void AddThroughput(const ReportProcess& process, const std::string& counter,
+                     const std::vector<double>& lengths_ns) {
+    constexpr double kNsPerSecond = 1e9;
+    std::vector<double> seconds;
+    for (const double ns : lengths_ns) seconds.push_back(ns / kNsPerSecond);
+    double work = 1;
+    if (!counter.empty()) {
+      const double mean_ns = StatisticOf(RunSeries{lengths_ns, {}}, Statistic::kMean);
+      work = FindThroughput(process, counter)->per_second * mean_ns / kNsPerSecond;
+      scale_ = kWorkUnit / work;
+    }
+    Add(ComparedFigure::kThroughput, counter.empty() ? kIterations : counter,
+        {std::vector<double>(lengths_ns.size(), work), seconds});
+  }
+
+  void AddIterations(const ReportProcess& process, const std::string& counter) {
     const ReportIterations& iterations = *process.iterations;
     const ReportIterationSeries& series = iterations.series;
     length_ = series.iterations.size();
@@ -103,6 +147,7 @@ class RunFigureSet {
       lengths.values.push_back(static_cast<double>(iterations.every[place].ns));
       busy.push_back(static_cast<double>(iterations.every[place].gpu_busy_ns));
     }
+    AddThroughput(process, counter, lengths.values);
     Add(ComparedFigure::kIterationMedian, "", lengths);
     Add(ComparedFigure::kIterationMean, "", lengths);
     const double count = std::max(1.0, static_cast<double>(iterations.count));
@@ -114,15 +159,15 @@ class RunFigureSet {
     for (size_t row = 0; row < iterations.operations.size(); ++row) {
       const ReportIterationOperation& operation = iterations.operations[row];
       const std::string& name = operation.operation;
-      const Bound bound =
-          BusyOf(bounded.contains(name), static_cast<double>(operation.unknown_ns) / count);
+      const Bound bound = BusyOf(bounded.contains(name),
+                                 static_cast<double>(operation.unknown_ns) / count * scale_);
       all.Add(bound);
       Add(ComparedFigure::kOperationWall, name, Column(series.operation_wall_ns[row]));
       Add(ComparedFigure::kOperationBusy, name, Column(series.operation_busy_ns[row]), bound);
     }
     const double length = std::max(1.0, static_cast<double>(iterations.total_ns) / count);
     Add(ComparedFigure::kProcessBusyShare, "", {std::move(busy), lengths.values},
-        {all.less, all.more / length});
+        {all.less, all.more / scale_ / length});
     if (!uses_device_) return;
     idle_ = IdleBeside(all);
     for (const auto& [cause, idle_ns] : series.idle_ns) {
@@ -147,6 +192,7 @@ class RunFigureSet {
   }
 
   const bool uses_device_;
+  double scale_ = 1;  // from times of an iteration to those of kWorkUnit
   size_t length_ = 1;
   std::vector<Key> keys_;
   std::map<Key, RunSeries> series_;
@@ -198,6 +244,18 @@ void NoteLengths(const std::vector<RunGroup>& groups, std::vector<std::string>* 
                    " iterations: what changes in the course of training counts as a difference.");
 }
 
+void NoteSamples(const std::vector<RunGroup>& groups, std::vector<std::string>* notes) {
+  for (const RunGroup& group : groups) {
+    for (size_t run = 0; run < group.runs.size(); ++run) {
+      const ReportIterations& iterations = *SteppingProcess(group.reports[run])->iterations;
+      const size_t compared = iterations.series.iterations.size();
+      if (iterations.count <= compared) continue;
+      notes->push_back(group.runs[run] + ": a random " + std::to_string(compared) + " of its " +
+                       FormatCount(iterations.count) + " iterations are compared.");
+    }
+  }
+}
+
 void NoteChance(const GroupComparison& comparison, std::vector<std::string>* notes) {
   constexpr size_t kOneIn = 20;
   size_t intervals = 0;
@@ -214,8 +272,17 @@ void NoteChance(const GroupComparison& comparison, std::vector<std::string>* not
                    " would be marked by chance, were there none.");
 }
 
-std::vector<std::string> NotesOf(const GroupComparison& comparison,
-                                 const std::vector<RunGroup>& groups) {
+// Where one group does more in an iteration than another, that it takes longer says nothing.
+void NoteWork(const GroupComparison& comparison, std::vector<std::string>* notes) {
+  if (!comparison.per_iteration || !comparison.counter.empty()) return;
+  notes->emplace_back(
+      "Not every run tells how much work an iteration does: times are for an iteration, whatever "
+      "it "
+      "does. gpubound.step(env_steps=N) tells it.");
+}
+
+void AddNotes(const std::vector<RunGroup>& groups, GroupComparison* made) {
+  const GroupComparison& comparison = *made;
   std::vector<std::string> notes;
   NoteSimulated(groups, &notes);
   for (const RunGroup& group : groups) {
@@ -244,17 +311,9 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
                                    "ones may have") +
                         ", so its GPU busy is a lower bound.");
       }
-      if (!comparison.per_iteration) continue;
-      const ReportIterations& iterations = *SteppingProcess(report)->iterations;
-      const size_t compared = iterations.series.iterations.size();
-      if (iterations.count > compared) {
-        notes.push_back(group.runs[run] + ": a random " + std::to_string(compared) + " of its " +
-                        FormatCount(iterations.count) + " iterations are compared.");
-      }
     }
   }
-  if (comparison.per_iteration) NoteLengths(groups, &notes);
-  NoteChance(comparison, &notes);
+  NoteWork(comparison, &notes);
   const bool mixed = std::any_of(groups.begin(), groups.end(),
                                  [](const RunGroup& group) { return group.runs.size() == 1; });
   if (mixed) {
@@ -262,7 +321,88 @@ std::vector<std::string> NotesOf(const GroupComparison& comparison,
         "How much one run differs from the next is not known from a single run: give several of "
         "each (A1 A2 -- B1 B2) to know.");
   }
-  return notes;
+  made->caveats = notes.size();
+  if (comparison.per_iteration) {
+    NoteSamples(groups, &notes);
+    NoteLengths(groups, &notes);
+  }
+  NoteChance(comparison, &notes);
+  made->notes = std::move(notes);
+}
+
+const ComparedRow* FindRow(const GroupComparison& comparison, ComparedFigure figure,
+                           const std::string& name) {
+  const auto found = std::find_if(
+      comparison.rows.begin(), comparison.rows.end(),
+      [&](const ComparedRow& row) { return row.figure == figure && row.name == name; });
+  return found == comparison.rows.end() ? nullptr : &*found;
+}
+
+// The row of |figure| in which the group differs most in the direction of |sign|; null: in none.
+const ComparedRow* MostDiffering(const GroupComparison& comparison, ComparedFigure figure,
+                                 size_t group, double sign) {
+  const ComparedRow* most = nullptr;
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.figure != figure || row.groups[group].difference * sign <= 0) continue;
+    if (most == nullptr ||
+        row.groups[group].difference * sign > most->groups[group].difference * sign) {
+      most = &row;
+    }
+  }
+  return most;
+}
+
+// Which operation made the difference, and what of it: at least half of it is.
+void AddReason(const GroupComparison& comparison, size_t group, ComparedSpeed* speed) {
+  const double sign = speed->difference_ns < 0 ? -1 : 1;
+  const ComparedRow* operation =
+      MostDiffering(comparison, ComparedFigure::kOperationWall, group, sign);
+  if (operation == nullptr) return;
+  speed->operation = operation->name;
+  speed->operation_ns = operation->groups[group].difference;
+  const auto is_most_of_it = [&](const ComparedRow* row) {
+    return row != nullptr && 2 * row->groups[group].difference * sign >= speed->operation_ns * sign;
+  };
+  const ComparedRow* busy = FindRow(comparison, ComparedFigure::kOperationBusy, speed->operation);
+  const ComparedRow* idle = MostDiffering(comparison, ComparedFigure::kIdleCause, group, sign);
+  if (is_most_of_it(busy)) {
+    speed->reason = kGpuWork;
+    speed->reason_ns = busy->groups[group].difference;
+  } else if (is_most_of_it(idle)) {
+    speed->reason = idle->name;
+    speed->reason_ns = idle->groups[group].difference;
+  }
+}
+
+ComparedSpeed SpeedOf(const GroupComparison& comparison, size_t group) {
+  ComparedSpeed speed;
+  const auto figure =
+      comparison.per_iteration ? ComparedFigure::kThroughput : ComparedFigure::kRunWall;
+  const auto found =
+      std::find_if(comparison.rows.begin(), comparison.rows.end(),
+                   [figure](const ComparedRow& row) { return row.figure == figure; });
+  const ComparedValue& before = found->groups.front();
+  const ComparedValue& after = found->groups[group];
+  if (before.value <= 0 || after.value <= 0) return speed;
+  const auto& interval = after.interval;
+  if (comparison.per_iteration) {
+    speed.ratio = after.value / before.value;
+    if (interval) {
+      speed.interval = {1 + interval->low / before.value, 1 + interval->high / before.value};
+    }
+    const double unit_ns = 1e9 * (comparison.counter.empty() ? 1 : kWorkUnit);
+    speed.difference_ns = unit_ns / after.value - unit_ns / before.value;
+  } else {
+    speed.ratio = before.value / after.value;
+    if (interval && before.value + interval->low > 0) {
+      speed.interval = {before.value / (before.value + interval->high),
+                        before.value / (before.value + interval->low)};
+    }
+    speed.difference_ns = after.difference;
+  }
+  speed.significant = after.significant;
+  if (speed.significant) AddReason(comparison, group, &speed);
+  return speed;
 }
 
 // Of the difference |after| - |before|, which is no less than -|value|, that of |before|: a time is
@@ -300,13 +440,15 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
         std::all_of(group.reports.begin(), group.reports.end(), HasIterations);
   }
 
+  if (comparison.per_iteration) comparison.counter = CommonCounter(groups);
+
   std::vector<std::vector<RunFigureSet>> figures;
   std::vector<Key> keys;
   std::set<Key> known;
   for (const RunGroup& group : groups) {
     std::vector<RunFigureSet>& of_group = figures.emplace_back();
     for (const Report& report : group.reports) {
-      of_group.emplace_back(report, comparison.per_iteration);
+      of_group.emplace_back(report, comparison.per_iteration, comparison.counter);
       for (const Key& key : of_group.back().keys()) {
         if (known.insert(key).second) keys.push_back(key);
       }
@@ -353,7 +495,10 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
     }
   }
   comparison.resampling.insert(comparison.resampling.begin(), Resampling::kNothing);
-  comparison.notes = NotesOf(comparison, groups);
+  for (size_t group = 0; group < groups.size(); ++group) {
+    comparison.speeds.push_back(group == 0 ? ComparedSpeed{} : SpeedOf(comparison, group));
+  }
+  AddNotes(groups, &comparison);
   return comparison;
 }
 

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes comparisons as text and as JSON. No state.
+// Writes every figure of comparisons as text, and all as JSON. No state.
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
-#include "analysis/diagnosis/cause_rules.h"
 #include "analysis/output/check/compare.h"
-#include "analysis/output/text/report_sections.h"
+#include "analysis/output/check/compare_screen.h"
+#include "analysis/output/check/compare_words.h"
 #include "analysis/report/main_process.h"
 
 namespace gpubound {
@@ -21,6 +18,8 @@ using Json = nlohmann::ordered_json;
 
 const char* FigureText(ComparedFigure figure) {
   switch (figure) {
+    case ComparedFigure::kThroughput:
+      return "throughput";
     case ComparedFigure::kRunWall:
       return "run_wall";
     case ComparedFigure::kIterationMedian:
@@ -53,27 +52,6 @@ const char* ResamplingText(Resampling resampling) {
   return "nothing";
 }
 
-std::string RowTitle(const ComparedRow& row) {
-  switch (row.figure) {
-    case ComparedFigure::kRunWall:
-      return "Whole run";
-    case ComparedFigure::kIterationMedian:
-      return "Iteration, median";
-    case ComparedFigure::kIterationMean:
-      return "Iteration, mean";
-    case ComparedFigure::kProcessBusyShare:
-      return "Iteration, GPU busy";
-    case ComparedFigure::kGpuBusyShare:
-      return "GPU busy";
-    case ComparedFigure::kIdleCause:
-      return "  " + CauseText(row.name, /*python=*/false);
-    case ComparedFigure::kOperationWall:
-    case ComparedFigure::kOperationBusy:
-      break;
-  }
-  return "  " + ShownName(row.name);
-}
-
 const char* SectionTitle(ComparedFigure figure) {
   switch (figure) {
     case ComparedFigure::kOperationWall:
@@ -87,32 +65,18 @@ const char* SectionTitle(ComparedFigure figure) {
   }
 }
 
-std::string Signed(const char* format, double number) {
-  std::array<char, 64> text;
-  std::snprintf(text.data(), text.size(), format, number);
-  return text.data();
-}
-
-// |difference| as a part of |before|, or in points for a share.
-std::string ChangeText(const ComparedRow& row, double before, double difference) {
-  if (IsShare(row.figure)) return Signed("%+.1f pt", difference * 100);
-  const double change = difference / before;
-  // As little as is left is not all gone; likewise FormatShare().
-  if (change < -0.99 && change > -0.9995) return Signed("%+.1f %%", std::ceil(change * 1000) / 10);
-  return Signed(std::abs(change) < 0.0995 ? "%+.1f %%" : "%+.0f %%", change * 100);
-}
-
-std::string ValueText(const ComparedRow& row, const ComparedValue& value) {
-  if (value.absent) return "-";
-  const std::string text =
-      IsShare(row.figure) ? FormatShare(value.value) : FormatTime(std::llround(value.value));
-  return Bounded(value.is_upper_bound, value.is_lower_bound, text);
-}
-
-// Less time is better; so is a busier GPU. How the GPU's own time changes is neither.
-const char* ColourOf(const ComparedRow& row, double difference) {
-  if (row.figure == ComparedFigure::kOperationBusy) return "1";
-  return (difference > 0) == IsShare(row.figure) ? "32" : "31";
+const char* ColourOf(Direction direction) {
+  switch (direction) {
+    case Direction::kNone:
+      break;
+    case Direction::kBetter:
+      return "32";
+    case Direction::kWorse:
+      return "31";
+    case Direction::kNeither:
+      return "1";
+  }
+  return "";
 }
 
 // Too small to be worth a line in every group: below a thousandth of the largest of its kind.
@@ -141,8 +105,8 @@ class ComparisonTable {
       : comparison_(comparison),
         group_(group),
         options_(options),
-        heads_({comparison.per_iteration ? "Each iteration" : "", Head(groups.front()),
-                Head(groups[group]), "change", "95 % interval", ""}) {
+        heads_({TitleOf(comparison), Head(groups.front()), Head(groups[group]), "change",
+                "95 % interval", ""}) {
     const double largest = LargestTime(comparison_);
     ComparedFigure section = ComparedFigure::kRunWall;
     for (const ComparedRow& row : comparison_.rows) {
@@ -177,26 +141,12 @@ class ComparisonTable {
   }
 
   void AddRow(const ComparedRow& row) {
-    const ComparedValue& before = row.groups.front();
     const ComparedValue& after = row.groups[group_];
-    std::string change = "new";
-    std::string interval;
-    if (before.absent || after.absent) {
-      change = "";
-    } else if (before.value > 0 && after.value == 0) {
-      change = "gone";
-    } else if (before.value > 0) {
-      change = ChangeText(row, before.value, after.difference);
-      if (after.interval) {
-        interval = ChangeText(row, before.value, after.interval->low) + " to " +
-                   ChangeText(row, before.value, after.interval->high);
-      }
-    } else if (after.value == 0) {
-      change = "";
-    }
-    rows_.push_back({RowTitle(row), ValueText(row, before), ValueText(row, after), change, interval,
+    const bool indented = SectionTitle(row.figure) != nullptr;
+    rows_.push_back({(indented ? "  " : "") + RowTitle(row), ValueText(row, row.groups.front()),
+                     ValueText(row, after), ChangeText(row, after), IntervalText(row, after),
                      after.significant ? "*" : ""});
-    colours_.emplace_back(after.significant ? ColourOf(row, after.difference) : "");
+    colours_.emplace_back(ColourOf(DirectionOf(comparison_, row, after)));
   }
 
   // What the table takes where names are cut as far as they may be.
@@ -239,42 +189,49 @@ class ComparisonTable {
   std::vector<std::string> colours_;
 };
 
-std::string GroupLines(const std::vector<RunGroup>& groups, const TextOptions& options) {
-  std::string text;
-  for (const RunGroup& group : groups) {
-    std::string line = EscapeName(group.name) + ":";
-    for (size_t run = 0; run < group.runs.size(); ++run) {
-      line += (run == 0 ? " " : ", ") + EscapeName(group.runs[run]);
-      const ReportProcess* process = SteppingProcess(group.reports[run]);
-      if (process != nullptr) {
-        line += " (" + FormatCount(process->iterations->count) + " iterations)";
-      }
-    }
-    text += Wrap(line, options.width, 2);
-  }
-  return text;
-}
-
 std::string IntervalLine(const GroupComparison& comparison, size_t group, bool has_intervals) {
-  const Resampling resampling = comparison.resampling[group];
-  if (resampling == Resampling::kNothing) {
-    return "No interval can be given: that takes several runs of each, or " +
-           std::to_string(kFewestToResample) + " iterations after warm-up in one run of each.";
-  }
-  return std::string(has_intervals ? "* differs: 95 % bootstrap interval over "
-                                   : "* differs, by bootstrap over ") +
-         ResamplingText(resampling) + ", seed " + std::to_string(comparison.seed) +
-         (has_intervals ? "." : "; hidden to fit: 95 % interval.");
+  const std::string how = ResamplingSentence(comparison, group);
+  if (comparison.resampling[group] == Resampling::kNothing) return how + ".";
+  return "* differs: " + how + (has_intervals ? "." : "; hidden to fit: 95 % interval.");
 }
 
-Json ValueJson(const ComparedValue& value) {
+Json VerdictJson(Direction direction) {
+  switch (direction) {
+    case Direction::kNone:
+      break;
+    case Direction::kBetter:
+      return "better";
+    case Direction::kWorse:
+      return "worse";
+    case Direction::kNeither:
+      return "differs";
+  }
+  return nullptr;
+}
+
+Json SpeedJson(const ComparedSpeed& speed, const ComparedSentences& sentences) {
+  return Json{{"finding", sentences.finding},
+              {"reason", sentences.reason},
+              {"ratio", speed.ratio},
+              {"low", speed.interval ? Json(speed.interval->low) : Json()},
+              {"high", speed.interval ? Json(speed.interval->high) : Json()},
+              {"significant", speed.significant},
+              {"difference_ns", speed.difference_ns},
+              {"operation", speed.operation},
+              {"operation_ns", speed.operation_ns},
+              {"cause", speed.reason},
+              {"cause_ns", speed.reason_ns}};
+}
+
+Json ValueJson(const ComparedValue& value, Direction direction) {
   Json json{{"value", value.absent ? Json() : Json(value.value)},
             {"difference", value.difference},
             {"low", nullptr},
             {"high", nullptr},
             {"is_upper_bound", value.is_upper_bound},
             {"is_lower_bound", value.is_lower_bound},
-            {"significant", value.significant}};
+            {"significant", value.significant},
+            {"verdict", VerdictJson(direction)}};
   if (value.interval) {
     json["low"] = value.interval->low;
     json["high"] = value.interval->high;
@@ -290,11 +247,12 @@ bool IsSimulated(const RunGroup& group) {
 
 }  // namespace
 
-std::string RenderComparison(const GroupComparison& comparison, const std::vector<RunGroup>& groups,
-                             const TextOptions& options) {
+std::string FullComparison(const GroupComparison& comparison, const std::vector<RunGroup>& groups,
+                           const TextOptions& options) {
   std::string text = GroupLines(groups, options);
   for (size_t group = 1; group < groups.size(); ++group) {
     const ComparisonTable table(comparison, groups, group, options);
+    text += "\n" + SentenceLines(comparison, groups, group, options);
     text += "\n" + table.Render() + "\n";
     text += Wrap(IntervalLine(comparison, group, table.has_intervals()), options.width, 2);
   }
@@ -308,22 +266,32 @@ std::string RenderComparisonJson(const GroupComparison& comparison,
                                  const std::vector<RunGroup>& groups) {
   Json names = Json::array();
   for (size_t group = 0; group < groups.size(); ++group) {
-    names.push_back(Json{{"name", groups[group].name},
-                         {"runs", groups[group].runs},
-                         {"resampled", ResamplingText(comparison.resampling[group])},
-                         {"simulated", IsSimulated(groups[group])}});
+    names.push_back(
+        Json{{"name", groups[group].name},
+             {"runs", groups[group].runs},
+             {"resampled", ResamplingText(comparison.resampling[group])},
+             {"simulated", IsSimulated(groups[group])},
+             {"speed", group == 0 ? Json()
+                                  : SpeedJson(comparison.speeds[group],
+                                              SentencesOf(comparison, groups, group))}});
   }
   Json figures = Json::array();
   for (const ComparedRow& row : comparison.rows) {
     Json values = Json::array();
-    for (const ComparedValue& value : row.groups) values.push_back(ValueJson(value));
+    for (const ComparedValue& value : row.groups) {
+      values.push_back(ValueJson(value, DirectionOf(comparison, row, value)));
+    }
     figures.push_back(Json{{"figure", FigureText(row.figure)},
                            {"name", row.name},
-                           {"unit", IsShare(row.figure) ? "share" : "ns"},
+                           {"unit", row.figure == ComparedFigure::kThroughput ? "per_second"
+                                    : IsShare(row.figure)                     ? "share"
+                                                                              : "ns"},
                            {"groups", values}});
   }
   const Json document{{"format", "gpubound.compare.v1"},
                       {"per_iteration", comparison.per_iteration},
+                      {"counter", comparison.counter.empty() ? Json() : Json(comparison.counter)},
+                      {"work_unit", comparison.counter.empty() ? Json() : Json(kWorkUnit)},
                       {"seed", comparison.seed},
                       {"replicates", kBootstrapReplicates},
                       {"groups", names},

@@ -10,6 +10,7 @@
 
 #include "analysis/base/text_table.h"
 #include "analysis/output/text/headline.h"
+#include "analysis/report/main_process.h"
 
 namespace gpubound {
 namespace {
@@ -68,7 +69,18 @@ Figure Inflation(double smi, const Figure& busy, double most) {
   return {FigureKind::kRatio, smi / busy.high, high, 0, {}};
 }
 
-constexpr std::array<RunFigure, 12> kRunFigures{{
+// Work a second, as the process that steps counts it.
+Figure Throughput(const Report& report, const char* counter) {
+  const ReportProcess* const stepping = SteppingProcess(report);
+  const ReportProcess* const process = stepping != nullptr ? stepping : ToldProcess(report);
+  if (process == nullptr) return NotKnown(FigureKind::kCount);
+  for (const ReportThroughput& row : process->throughput) {
+    if (row.counter == counter) return Exact(FigureKind::kCount, row.per_second);
+  }
+  return NotKnown(FigureKind::kCount);
+}
+
+constexpr std::array<RunFigure, 15> kRunFigures{{
     {"gpu_busy", FigureKind::kShare,
      [](const Report& report) { return BusyShare(report, report.run.gpu_busy_share); }},
     {"gpu_compute", FigureKind::kShare,
@@ -110,6 +122,12 @@ constexpr std::array<RunFigure, 12> kRunFigures{{
      [](const Report& report) {
        return Exact(FigureKind::kCount, Number(report.run.devices_used));
      }},
+    {"env_steps_per_second", FigureKind::kCount,
+     [](const Report& report) { return Throughput(report, "env_steps"); }},
+    {"samples_per_second", FigureKind::kCount,
+     [](const Report& report) { return Throughput(report, "samples"); }},
+    {"tokens_per_second", FigureKind::kCount,
+     [](const Report& report) { return Throughput(report, "tokens"); }},
     {"processes", FigureKind::kCount,
      [](const Report& report) {
        return Exact(FigureKind::kCount, static_cast<double>(report.processes.size()));

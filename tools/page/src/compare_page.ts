@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How runs differ: a table for each group against the first, with an interval beside each
-// difference. Only what is significant is coloured, and marked by a word and a sign as well.
+// How runs differ: for each group against the first how fast it is and what made it so, a waterfall
+// from the one to the other, and tables with an interval beside each difference. Only what is
+// significant is coloured, and marked by a word and a sign as well.
 import {ComparedFigure, ComparedValue, ComparisonData} from './comparison_data';
-import {NO_OPERATION} from './data';
 import {element, listed, section, table} from './dom';
-import {bounded, exactNs, formatShare, formatTime} from './format';
+import {bounded, exactNs, formatCount, formatShare, formatTime} from './format';
 import {causeText} from './headline';
 import {themeButton} from './theme';
+import {waterfall} from './waterfall';
 
 const TITLES: Record<string, string> = {
+  'throughput': 'Throughput',
   'run_wall': 'Whole run',
   'iteration_median': 'Iteration, median',
   'iteration_mean': 'Iteration, mean',
   'process_gpu_busy': 'Iteration, GPU busy',
-  'gpu_busy': 'GPU busy',
-};
-// The same within a sentence.
-const PHRASES: Record<string, string> = {
-  'run_wall': 'whole run',
-  'iteration_median': 'median iteration',
-  'iteration_mean': 'mean iteration',
-  'process_gpu_busy': 'GPU busy in iterations',
   'gpu_busy': 'GPU busy',
 };
 const KINDS: [string, string][] = [
@@ -35,15 +29,7 @@ const RESAMPLED: Record<string, string> = {
   'nothing': 'no interval: that takes several runs of each, or more iterations',
 };
 
-type Verdict = 'better'|'worse'|'differs';
-
-// Less time is better; so is a busier GPU. How the GPU's own time changes is neither.
-export function verdictOf(figure: string, value: ComparedValue): Verdict|null {
-  const moreIsBetter = figure === 'gpu_busy' || figure === 'process_gpu_busy';
-  if (!value.significant) return null;
-  if (figure === 'operation_gpu_busy') return 'differs';
-  return (value.difference > 0) === moreIsBetter ? 'better' : 'worse';
-}
+type Verdict = NonNullable<ComparedValue['verdict']>;
 
 const SIGNS: Record<Verdict, string> = {
   better: '\u2713',
@@ -66,9 +52,22 @@ function changeText(figure: ComparedFigure, difference: number): string {
 
 const valueOf = (group: ComparedValue): number => group.value ?? 0;
 
+// What a counter of work counts, as analysis/output/text/rates.h says it.
+const workText = (counter: string): string => (counter === 'env_steps' ? 'env steps' : counter);
+
+const rateText = (value: number): string =>
+    value >= 999.5 ? formatCount(Math.round(value)) : String(Number(value.toPrecision(3)));
+
+// What times are for.
+function unitOf(data: ComparisonData): string {
+  if (data.counter) return `1,000 ${workText(data.counter)}`;
+  return data.per_iteration ? 'each iteration' : '';
+}
+
 // What is known as a bound says which.
 function valueText(figure: ComparedFigure, group: ComparedValue): string {
   if (group.value === null) return '-';
+  if (figure.unit === 'per_second') return rateText(group.value);
   const text =
       figure.unit === 'share' ? formatShare(group.value) : formatTime(Math.round(group.value));
   return bounded(group.is_upper_bound, group.is_lower_bound, text);
@@ -87,33 +86,41 @@ function numberCell(key: string, value: number|null, text: string, unit: string)
   return cell;
 }
 
-// How far from zero the axis of the intervals goes: to the farthest end, of shares in points and of
-// times in parts of what was before, but no farther than to twice as much.
-function axisOf(figures: ComparedFigure[], group: number): number {
-  const MOST = 1;
-  let far = 0.01;
-  for (const figure of figures) {
-    const value = figure.groups[group];
-    for (const end of [value.difference, value.low, value.high]) {
-      if (end !== null) far = Math.max(far, Math.abs(partOf(figure, end)));
-    }
-  }
-  return Math.min(far, MOST);
-}
-
-function partOf(figure: ComparedFigure, difference: number): number {
+// Where an end of an interval lies: of shares in points, of all others as a factor, in doublings.
+function placeOf(figure: ComparedFigure, difference: number): number {
   if (figure.unit === 'share') return difference;
   const before = valueOf(figure.groups[0]);
-  return before > 0 ? difference / before : 0;
+  return before > 0 ? Math.log2(1 + difference / before) : 0;
 }
 
-// The interval on a line with zero in its middle.
+const endsOf = (value: ComparedValue): number[] => [value.difference, value.low, value.high].filter(
+    (end): end is number => end !== null);
+
+// How far to each side the axis goes: to the farthest end there is. What is all gone has none.
+function axisOf(figures: ComparedFigure[], group: number): number {
+  const LEAST = 0.01;
+  const places = figures.flatMap(
+      (figure) => endsOf(figure.groups[group]).map((end) => Math.abs(placeOf(figure, end))));
+  return Math.max(LEAST, ...places.filter(Number.isFinite));
+}
+
+// "1/4 x to 4 x", or "-12 to +12 pt".
+function reachOf(figures: ComparedFigure[], axis: number): string {
+  if (figures.every((figure) => figure.unit === 'share')) {
+    return `\u00b1${(axis * 100).toFixed(0)} pt`;
+  }
+  const factor = 2 ** axis;
+  const text = factor < 1.995 ? factor.toFixed(2) : String(Number(factor.toPrecision(2)));
+  return `1/${text} x to ${text} x`;
+}
+
+// The interval on a line with no change in its middle.
 function intervalCell(
     figure: ComparedFigure, value: ComparedValue, verdict: Verdict|null,
     axis: number): HTMLElement {
   const track = element('div', {class: 'interval', attributes: {'aria-hidden': 'true'}});
   const place = (end: number): number =>
-      50 + 50 * Math.max(-1, Math.min(1, partOf(figure, end) / axis));
+      Math.max(0, Math.min(100, 50 + 50 * placeOf(figure, end) / axis));
   track.append(element('i', {class: 'zero'}));
   if (valueOf(figure.groups[0]) > 0 && value.low !== null && value.high !== null) {
     const line = element('span', {class: verdict ?? 'unsure'});
@@ -158,9 +165,10 @@ function changeCells(
 
 function row(figure: ComparedFigure, group: number, axis: number): HTMLElement {
   const value = figure.groups[group];
-  const verdict = verdictOf(figure.figure, value);
-  const name = TITLES[figure.figure] ??
-      (figure.figure === 'gpu_idle' ? causeText(figure.name) : figure.name);
+  const verdict = value.verdict;
+  const name = figure.figure === 'throughput' ? `${workText(figure.name)} per second` :
+                                                TITLES[figure.figure] ??
+          (figure.figure === 'gpu_idle' ? causeText(figure.name) : figure.name);
   const before = figure.groups[0];
   const node = element('tr', {}, [
     element('th', {class: 'name', text: name, title: name, attributes: {scope: 'row'}}),
@@ -186,82 +194,28 @@ function worthARow(figures: ComparedFigure[], group: number): ComparedFigure[] {
 
 function tables(data: ComparisonData, group: number): HTMLElement[] {
   const nodes: HTMLElement[] = [];
-  const add = (title: string, figures: ComparedFigure[]): void => {
+  const add = (title: string, unit: string, figures: ComparedFigure[]): void => {
     if (figures.length === 0) return;
     const shown = worthARow(figures, group);
     const axis = axisOf(shown, group);
-    const reach = figures.some((figure) => figure.unit === 'ns') ?
-        `\u00b1${formatShare(axis)}` :
-        `\u00b1${(axis * 100).toFixed(0)} pt`;
+    const reach = reachOf(shown, axis);
     nodes.push(element('h3', {text: title}));
     nodes.push(table(
         `${title}: ${data.groups[group].name} against ${data.groups[0].name}`,
-        [
-          data.per_iteration ? 'each iteration' : '', data.groups[0].name, data.groups[group].name,
-          'change', '95 % interval', reach, ''
-        ],
+        [unit, data.groups[0].name, data.groups[group].name, 'change', '95 % interval', reach, ''],
         shown.map((figure) => row(figure, group, axis))));
     const more = figures.length - shown.length;
     if (more > 0)
       nodes.push(element('p', {class: 'note', text: `and ${more} more: gpubound compare --json`}));
   };
-  add('The run', data.figures.filter((figure) => figure.figure in TITLES));
+  const ofRun = data.figures.filter((figure) => figure.figure in TITLES);
+  const isShare = (figure: ComparedFigure): boolean => figure.unit === 'share';
+  add('The run', '', ofRun.filter((figure) => !isShare(figure)));
+  add('GPU busy', '', ofRun.filter(isShare));
   for (const [kind, title] of KINDS) {
-    add(title, data.figures.filter((figure) => figure.figure === kind));
+    add(title, unitOf(data), data.figures.filter((figure) => figure.figure === kind));
   }
   return nodes;
-}
-
-const MOST_NAMED = 4;
-const LONGEST_NAME = 40;
-
-function shortened(name: string): string {
-  const letters = [...name];
-  if (letters.length <= LONGEST_NAME) return name;
-  const side = LONGEST_NAME / 2;
-  return `${letters.slice(0, side).join('')}\u2026${letters.slice(-side + 1).join('')}`;
-}
-
-// "median iteration +3.0 %", as part of a sentence.
-function phrase(figure: ComparedFigure, group: number): string {
-  const value = figure.groups[group];
-  const name = PHRASES[figure.figure] ?? shortened(figure.name);
-  return `${name} ${presence(figure, value) || changeText(figure, value.difference)}`;
-}
-
-// What is significant, the run's own figures first, then operations by their time.
-function differing(data: ComparisonData, group: number, verdict: Verdict): ComparedFigure[] {
-  const all =
-      data.figures.filter((figure) => verdictOf(figure.figure, figure.groups[group]) === verdict);
-  const ofRun = all.filter((figure) => figure.figure in TITLES);
-  // A mean that goes where the median goes says nothing more, nor do iterations where the run does.
-  const saidBy: Record<string, string> = {
-    'iteration_mean': 'iteration_median',
-    'process_gpu_busy': 'gpu_busy',
-  };
-  const telling =
-      ofRun.filter(({figure}) => !ofRun.some((other) => other.figure === saidBy[figure]));
-  const size = (figure: ComparedFigure): number => Math.abs(figure.groups[group].difference);
-  const operations =
-      all.filter((figure) => figure.figure === 'operation_wall' && figure.name !== NO_OPERATION)
-          .sort((a, b) => size(b) - size(a));
-  return [...telling, ...operations];
-}
-
-// What differs, in one sentence for each direction.
-function lead(data: ComparisonData, group: number): string {
-  const who = `${data.groups[group].name} against ${data.groups[0].name}`;
-  if (data.groups[group].resampled === 'nothing')
-    return `${who}: whether they differ by more than chance is not known.`;
-  const say = (word: string, verdict: Verdict): string => {
-    const figures = differing(data, group, verdict);
-    if (figures.length === 0) return '';
-    const named = figures.slice(0, MOST_NAMED).map((figure) => phrase(figure, group)).join(', ');
-    const more = figures.length - MOST_NAMED;
-    return ` ${word}: ${named}${more > 0 ? ` and ${more} more` : ''}.`;
-  };
-  const said = say('Worse', 'worse') + say('Better', 'better');
-  return said ? `${who}.${said}` : `${who}: no significant difference.`;
 }
 
 // Above everything, where GPU times are not those of hardware.
@@ -300,9 +254,13 @@ export function showComparison(data: ComparisonData): void {
   const main = document.getElementById('main') as HTMLElement;
   for (let group = 1; group < data.groups.length; ++group) {
     const id = `group-${group}`;
+    const {speed, resampled} = data.groups[group];
+    const steps = waterfall(data, group, unitOf(data));
     main.append(section(id, `${data.groups[group].name} against ${data.groups[0].name}`, [
-      element('p', {class: 'lead', text: lead(data, group)}),
-      element('p', {class: 'note', text: `${RESAMPLED[data.groups[group].resampled]}.`}),
+      element('p', {class: 'lead', text: speed?.finding ?? ''}),
+      ...(speed?.reason ? [element('p', {class: 'reason', text: speed.reason})] : []),
+      ...(steps ? [element('h3', {text: 'What makes the difference'}), steps] : []),
+      element('p', {class: 'note', text: `${RESAMPLED[resampled]}.`}),
       ...tables(data, group),
     ]));
   }

@@ -77,6 +77,14 @@ TEST_F(CheckTest, ABoundThatIsMetExactlyHoldsUnlessItIsStrict) {
   EXPECT_EQ(Of("simulation.count!=12"), Outcome::kFails);
 }
 
+TEST_F(CheckTest, ThroughputIsWhatTheProgramCounts) {
+  EXPECT_EQ(Of("env_steps_per_second>=1"), Outcome::kUndecided) << "it counts nothing";
+  report_.processes[0].throughput = {{"env_steps", 100, 11'168.5, 1}};
+  EXPECT_EQ(Of("env_steps_per_second>=11168"), Outcome::kHolds);
+  EXPECT_EQ(Of("env_steps_per_second>=11169"), Outcome::kFails);
+  EXPECT_EQ(Of("tokens_per_second>=1"), Outcome::kUndecided);
+}
+
 TEST_F(CheckTest, WhatDiffersDoesNotReadTheSame) {
   const CheckResult share = Check("gpu_busy==40.0001%");
   EXPECT_EQ(share.found + ", " + share.allowed, "40 %, exactly 40.0001 %");
