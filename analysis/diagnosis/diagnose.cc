@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "analysis/diagnosis/diagnosis_kinds.h"
 #include "analysis/diagnosis/headline_facts.h"
 #include "analysis/diagnosis/nothing_recorded.h"
+#include "analysis/diagnosis/saving_words.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/name_lists.h"
 #include "analysis/trace/row_names.h"
@@ -41,6 +43,10 @@ constexpr double kMostlyCpu = 0.5;      // of the critical path
 constexpr double kInflated = 1.5;       // nvidia-smi over the truth
 constexpr double kHigh = 0.5;
 constexpr double kMedium = 0.2;
+constexpr double kOutlier = 3;        // times the median
+constexpr double kWorthAStep = 0.15;  // of the time of an iteration
+constexpr double kExplained = 0.5;    // of how much iterations vary; chance reaches a third
+constexpr size_t kFewestOnASide = 5;
 constexpr uint64_t kEnoughIterations = 20;  // for a 95th percentile to mean anything
 
 std::string NameIn(const std::string& name) {
@@ -51,6 +57,15 @@ class Diagnosis {
  public:
   explicit Diagnosis(const Report& report)
       : report_(report), run_(report.run), process_(ToldProcess(report)) {}
+
+  // What the action of the first of |report|'s findings would bring.
+  std::string Gain() const {
+    if (report_.diagnosis.empty()) return "";
+    const ReportDiagnosis& first = report_.diagnosis.front();
+    // Where the CPU is short, the finding for whose sake it is.
+    const bool starved = first.kind == kCpuStarvation && report_.diagnosis.size() > 1;
+    return GainOf(starved ? report_.diagnosis[1] : first, first);
+  }
 
   std::vector<ReportDiagnosis> Make() {
     findings_.push_back(Verdict());
@@ -112,7 +127,64 @@ class Diagnosis {
                        std::string(unknown.is_upper_bound ? "at most " : "") +
                        FormatShare(unknown.share) +
                        (of_whole ? " of the run." : OfTheTime() + std::string(".")),
-                   "gpubound doctor RUN says why, and how to record it.");
+                   "Run gpubound doctor RUN: it says why, and how to record it.");
+  }
+
+  // --- What it would bring ---
+
+  static bool IsOfTheCpu(const ReportSaving& saving) {
+    return saving.part == "operation_cpu" || saving.part == "layer";
+  }
+
+  // The largest saving by what |finding| asks for: of causes of idle time those that the CPU's code
+  // makes, of copies that of the operation that makes them. Null: none is worth an action, or
+  // nobody knows.
+  const ReportSaving* SavingOf(const ReportDiagnosis& finding) const {
+    static constexpr std::array kOfCode = {kLaunchBound, kEnvironmentBound, kEnvironmentWorkers};
+    const bool copies = IsBusyCopying(finding);
+    if (!copies && !IsIdleCause(finding.kind)) return LargestSaving(run_);
+    const bool of_code = std::any_of(kOfCode.begin(), kOfCode.end(),
+                                     [&](const char* kind) { return finding.kind == kind; });
+    const auto found = std::find_if(run_.savings.begin(), run_.savings.end(), [&](const auto& one) {
+      return copies ? one.part == "operation_gpu" && one.name == finding.operation
+                    : of_code && IsOfTheCpu(one);
+    });
+    return found != run_.savings.end() && found->saves >= kWorthSaving ? &*found : nullptr;
+  }
+
+  static bool IsBusyCopying(const ReportDiagnosis& finding) {
+    return finding.kind == kCopyBound &&
+           std::any_of(finding.evidence.begin(), finding.evidence.end(),
+                       [](const auto& figure) { return figure.first == "copy_share"; });
+  }
+
+  static bool IsIdleCause(const std::string& kind) {
+    static constexpr std::array kOthers = {
+        kGpuBound,  kGpuBoundSmallKernels, kCommunicationBound, kCpuBound,     kCpuOnly,
+        kSharedGpu, kCpuStarvation,        kSeveralCauses,      kInconclusive, kNothingRecorded};
+    return std::none_of(kOthers.begin(), kOthers.end(),
+                        [&kind](const char* other) { return kind == other; });
+  }
+
+  std::string GainOf(const ReportDiagnosis& cause, const ReportDiagnosis& first) const {
+    if (first.kind == kInconclusive || first.kind == kNothingRecorded) return "";
+    if (first.kind == kSharedGpu) {
+      return "On a GPU of its own each process would take at most " + FormatShare(first.share) +
+             " less time.";
+    }
+    if (const ReportSaving* saving = SavingOf(cause)) {
+      const bool all = saving->part == "gpu" || saving->part == "layer";
+      return "Twice as fast, " + std::string(all ? "" : "the ") +
+             SavingName(saving->part, saving->name, kNameInSentence, false) + " would save " +
+             SavesText(*saving) + " of the run's time.";
+    }
+    if (IsIdleCause(cause.kind) && !IsBusyCopying(cause) && cause.share >= kWorthSaving) {
+      return "Without that idle time " + std::string(Loops() ? "an iteration" : "the run") +
+             " would take at most " + FormatShare(cause.share) + " less time.";
+    }
+    return run_.critical_path ? "No single part that is made twice as fast would save 5 % of the "
+                                "run's time."
+                              : "";
   }
 
   // --- Runs without a GPU ---
@@ -249,54 +321,102 @@ class Diagnosis {
     return ShareOf(filled_ns, busy_ns);
   }
 
-  // The kernel that takes most time, by the operation that launched it.
-  const ReportOperationKernel* CostliestKernel() const {
+  // The kernel that takes most time, or leaves most of the GPU |unused|, by the operation that
+  // launched it.
+  const ReportOperationKernel* CostliestKernel(bool unused) const {
+    const auto cost = [unused](const ReportKernel& kernel) {
+      return kernel.sum_ns - (unused ? kernel.sm_filled_ns : 0);
+    };
     const ReportOperationKernel* costliest = nullptr;
     for (const ReportProcess& process : report_.processes) {
       for (const ReportOperationKernel& row : process.operation_kernels) {
         if (row.kernel.work_class != "compute") continue;
-        if (costliest == nullptr || row.kernel.sum_ns > costliest->kernel.sum_ns) costliest = &row;
+        if (costliest == nullptr || cost(row.kernel) > cost(costliest->kernel)) costliest = &row;
       }
     }
     return costliest;
   }
 
-  static std::string InOperation(const std::string& operation) {
-    return operation == kNoOperation ? "outside named operations" : "in " + NameIn(operation);
-  }
-
-  // "DenseForward takes 64 % of the GPU's time and fills 12 % of it"
+  // "gemm takes 64 % of GPU time", of all that ran.
   std::string KernelText(const ReportKernel& kernel) const {
     int64_t all_ns = 0;
     for (const ReportProcess& process : report_.processes) {
       for (const ReportKernel& row : process.kernels) all_ns += row.sum_ns;
     }
-    std::string text = NameIn(Demangled(kernel.name)) + " takes " +
-                       FormatShare(ShareOf(kernel.sum_ns, all_ns)) + " of GPU time";
-    if (kernel.sm_filled_ns > 0 && !kernel.sm_fill_is_upper_bound) {
-      text +=
-          " and fills " + FormatShare(ShareOf(kernel.sm_filled_ns, kernel.sum_ns)) + " of the GPU";
+    return NameIn(Demangled(kernel.name)) + " takes " +
+           FormatShare(ShareOf(kernel.sum_ns, all_ns)) + " of GPU time";
+  }
+
+  // What gives a launch in |operation| more rows, by the names that libraries have for it.
+  static std::string MoreRows(const std::string& operation) {
+    static constexpr std::array kLearn = {"backprop", "update", "train", "learn", "optim"};
+    static constexpr std::array kAct = {"inference", "rollout", "policy", "predict", "collect"};
+    const auto is_one_of = [&operation](const auto& names) {
+      return std::any_of(names.begin(), names.end(), [&operation](const char* name) {
+        return operation.find(name) != std::string::npos;
+      });
+    };
+    const std::string in = " " + InOperation(operation);
+    if (is_one_of(kLearn)) return "Use larger minibatches (batch_size)" + in;
+    if (is_one_of(kAct)) return "Step more environments at once (n_envs, num_envs)" + in;
+    return "Give each launch more rows" + in;
+  }
+
+  // The part of the GPU's busy time that kernels cannot be blamed for.
+  double OnlyCopies() const {
+    return std::max(0.0, run_.gpu_busy_share - run_.compute_share - run_.comm_share);
+  }
+
+  // Kernels are small if they leave most of the SMs unused while they run; copies use none anyway.
+  bool HasSmallKernels(double fill) const {
+    const double kernels = run_.gpu_busy_share - (run_.compute_share > 0 ? OnlyCopies() : 0);
+    return fill * Ratio(run_.gpu_busy_share, kernels) < kFewFilled;
+  }
+
+  ReportDiagnosis Copies() const {
+    std::string operation;
+    int64_t most_ns = 0;
+    for (const ReportOperation& row : HeadlineProcess(report_)->operations) {
+      if (row.gpu_copy_ns <= most_ns) continue;
+      most_ns = row.gpu_copy_ns;
+      operation = row.operation;
     }
-    return text;
+    const std::string in = operation.empty() ? "" : " " + InOperation(operation);
+    ReportDiagnosis made =
+        Finding(kCopyBound, OnlyCopies(),
+                "Copy-bound: the GPU is busy " + Busy() + OfTheTime() +
+                    ", but copies data and computes nothing for " + FormatShare(OnlyCopies()) + ".",
+                "Keep data on the GPU (a replay buffer, environments), or copy "
+                "less or smaller types" +
+                    in + ".");
+    if (operation != kNoOperation) made.operation = operation;
+    made.evidence = {{"gpu_busy_share", run_.gpu_busy_share}, {"copy_share", run_.copy_share}};
+    return made;
   }
 
   ReportDiagnosis BusyVerdict() const {
     if (run_.comm_share >= kMostlyLimited * run_.gpu_busy_share) return Communication();
+    if (run_.compute_share > 0 && OnlyCopies() >= kMostlyLimited * run_.gpu_busy_share) {
+      return Copies();
+    }
     if (!GpuIsTheLimit()) return CpuBound();
     const std::optional<double> fill = Fill();
-    const bool small = fill && *fill < kFewFilled;
-    const ReportOperationKernel* kernel = CostliestKernel();
+    const bool small = fill && HasSmallKernels(*fill);
+    const ReportOperationKernel* kernel = CostliestKernel(small);
     std::string action;
     if (small && kernel != nullptr) {
-      action = "Give each launch more rows " + InOperation(kernel->operation) + ": " +
-               KernelText(kernel->kernel) + ", so that larger batches cost little.";
+      const ReportKernel& costliest = kernel->kernel;
+      action = MoreRows(kernel->operation) + ": " + KernelText(costliest) + " and fills " +
+               FormatShare(ShareOf(costliest.sm_filled_ns, costliest.sum_ns)) +
+               " of the GPU, so that more rows cost little.";
     } else if (kernel != nullptr) {
-      action = "Only less or faster GPU work helps: " + KernelText(kernel->kernel) + ", " +
-               InOperation(kernel->operation) +
-               ". Try lower precision, fused kernels or a faster GPU.";
+      action = "Use lower precision (bfloat16), fused kernels or a faster GPU: " +
+               KernelText(kernel->kernel) + ", " + InOperation(kernel->operation) + ".";
     }
     const std::string filled =
-        fill ? std::string(small ? ", but only " : ", ") + FormatShare(*fill) + " filled" : "";
+        fill ? std::string(small ? ", but its kernels fill only " : ", and its kernels fill ") +
+                   FormatShare(*fill) + " of it"
+             : "";
     ReportDiagnosis made =
         Finding(small ? kGpuBoundSmallKernels : kGpuBound, run_.gpu_busy_share,
                 std::string(small ? "GPU-bound with small kernels" : "GPU-bound") +
@@ -344,7 +464,7 @@ class Diagnosis {
           Finding(kSeveralCauses, *run_.gpu_limited_share,
                   "No single limit: " + busy + ", and an infinitely fast one would save " +
                       FormatShare(*run_.gpu_limited_share) + ".",
-                  "CPU and GPU limit the run in turn: start with what saves most.");
+                  "Start with what saves most: CPU and GPU limit the run in turn.");
       made.evidence = {{"gpu_busy_share", run_.gpu_busy_share},
                        {"gpu_limited_share", *run_.gpu_limited_share}};
       return made;
@@ -372,7 +492,7 @@ class Diagnosis {
                      "The GPU is busy " + Busy() + OfTheTime() +
                          (of_work ? "; why it is idle is known of the whole run only."
                                   : "; nothing says why it is idle otherwise."),
-                     of_work ? "--window whole says why." : "");
+                     of_work ? "Ask for --window whole, which says why." : "");
     }
     const CauseTime& first = explained.causes.front();
     const double share =
@@ -476,7 +596,7 @@ class Diagnosis {
 
   void AddSmallKernels() {
     const std::optional<double> fill = Fill();
-    if (!fill || *fill >= kFewFilled || run_.gpu_busy_share < kMuch) return;
+    if (!fill || !HasSmallKernels(*fill) || run_.gpu_busy_share < kMuch) return;
     ReportDiagnosis made = Finding(kSmallKernels, run_.gpu_busy_share,
                                    "Kernels fill " + FormatShare(*fill) + " of the busy GPU.",
                                    "Larger batches cost little GPU time.");
@@ -496,7 +616,9 @@ class Diagnosis {
     const ReportProcess* process = SteppingProcess(report_);
     if (process == nullptr || process->iterations->count < kEnoughIterations) return;
     const ReportIterations& all = *process->iterations;
-    if (all.median_ns == 0 || all.p95_ns < 2 * all.median_ns) return;
+    AddStepChange(all);
+    if (all.median_ns == 0) return;
+    if (all.p95_ns < 2 * all.median_ns) return AddSlowestIteration(all);
     const double times = Ratio(static_cast<double>(all.p95_ns), static_cast<double>(all.median_ns));
     std::array<char, 32> text;
     std::snprintf(text.data(), text.size(), times < 9.95 ? "%.2g" : "%.0f", times);
@@ -505,6 +627,67 @@ class Diagnosis {
         "One iteration in twenty takes " + std::string(text.data()) + " times the median or more.",
         "--by iteration names the slowest.");
     made.evidence = {{"p95_over_median", times}};
+    findings_.push_back(std::move(made));
+  }
+
+  void AddSlowestIteration(const ReportIterations& all) {
+    if (all.slowest.empty()) return;
+    const ReportIteration& slowest = all.slowest.front();
+    const double times = Ratio(static_cast<double>(slowest.ns), static_cast<double>(all.median_ns));
+    if (times < kOutlier) return;
+    std::array<char, 32> text;
+    std::snprintf(text.data(), text.size(), times < 9.95 ? "%.2g" : "%.0f", times);
+    ReportDiagnosis made =
+        Finding(kSlowIterations, ShareOf(slowest.ns, all.total_ns),
+                "Iteration " + std::to_string(slowest.number) + " takes " + FormatTime(slowest.ns) +
+                    ", " + text.data() + " times the median.",
+                "--by iteration names the slowest, and the page what ran in it.");
+    made.evidence = {{"longest_over_median", times}};
+    findings_.push_back(std::move(made));
+  }
+
+  // Where iterations become faster or slower for good: means of all of them say little then. The
+  // two sides that explain most of how they vary, single ones that are far longer apart.
+  void AddStepChange(const ReportIterations& all) {
+    std::vector<const ReportIteration*> steady;
+    std::vector<double> sums = {0};
+    double squares = 0;
+    for (const ReportIteration& iteration : all.every) {
+      if (iteration.warm_up) continue;
+      const double ns = static_cast<double>(std::min(
+          iteration.ns, static_cast<int64_t>(kOutlier * static_cast<double>(all.median_ns))));
+      steady.push_back(&iteration);
+      sums.push_back(sums.back() + ns);
+      squares += ns * ns;
+    }
+    const size_t count = steady.size();
+    if (count < kEnoughIterations) return;
+    const double variation = squares - sums.back() * sums.back() / static_cast<double>(count);
+    size_t best = 0;
+    double most = 0;
+    const auto means = [&](size_t at) {
+      return std::pair(sums[at] / static_cast<double>(at),
+                       (sums.back() - sums[at]) / static_cast<double>(count - at));
+    };
+    for (size_t at = kFewestOnASide; at + kFewestOnASide <= count; ++at) {
+      const auto [before, after] = means(at);
+      const double explained = static_cast<double>(at) * static_cast<double>(count - at) /
+                               static_cast<double>(count) * (after - before) * (after - before);
+      if (explained <= most) continue;
+      most = explained;
+      best = at;
+    }
+    if (best == 0 || most < kExplained * variation) return;
+    const auto [before, after] = means(best);
+    const double change = Ratio(after, before) - 1;
+    if (std::abs(change) < kWorthAStep) return;
+    const auto time = [](double ns) { return FormatTime(std::llround(ns)); };
+    ReportDiagnosis made =
+        Finding(kStepChange, std::min(1.0, std::abs(change)),
+                "Iterations from number " + std::to_string(steady[best]->number) + " on take " +
+                    time(after) + " instead of " + time(before) + ", in the mean.",
+                "Compare both parts: record each with --steps A:B.");
+    made.evidence = {{"mean_before_ns", before}, {"mean_after_ns", after}};
     findings_.push_back(std::move(made));
   }
 
@@ -538,5 +721,7 @@ const ReportSaving* LargestSaving(const ReportRun& run) {
 }
 
 std::vector<ReportDiagnosis> Diagnose(const Report& report) { return Diagnosis(report).Make(); }
+
+std::string GainOf(const Report& report) { return Diagnosis(report).Gain(); }
 
 }  // namespace gpubound

@@ -34,6 +34,7 @@ inline constexpr char kNothingRecorded[] = "nothing-recorded";
 inline constexpr char kSmallKernels[] = "small-kernels";
 inline constexpr char kCollectives[] = "collectives";
 inline constexpr char kSlowIterations[] = "slow-iterations";
+inline constexpr char kStepChange[] = "step-change";
 inline constexpr char kInflatedUtilization[] = "inflated-utilization";
 
 }  // namespace gpubound

@@ -15,6 +15,7 @@
 #include "analysis/correction/report_options.h"
 #include "analysis/output/export/report_csv.h"
 #include "analysis/output/export/summary_json.h"
+#include "analysis/output/text/report_screen.h"
 #include "analysis/output/text/report_text.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_json.h"
@@ -58,6 +59,7 @@ constexpr CommandHelp kHelp = {
     "  gpubound report train.gpubound --by phase,operation --kernels\n"
     "  gpubound report train.gpubound --open\n"
     "  gpubound report train.gpubound --json > report.json\n"
+    "  gpubound report --format markdown | gh pr comment --body-file -\n"
     "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.svg\n"};
 
 constexpr int kUnlimitedWidth = 1'000'000;
@@ -68,7 +70,8 @@ struct ReportArguments {
   bool json = false;
   bool summary = false;
   bool csv = false;
-  std::string html;  // file to write; empty: none
+  std::string format;  // of the text: "markdown"; empty: for a terminal
+  std::string html;    // file to write; empty: none
   bool open = false;
   std::string plot;  // as |html|
   std::vector<std::string> group_by;
@@ -79,10 +82,13 @@ struct ReportArguments {
 };
 
 // Of options of which one would be ignored; empty where they go together.
-std::string Contradiction(const OptionParser& parser) {
-  constexpr std::array kOutputs = {"--json", "--csv", "--html", "--plot"};
+std::string Contradiction(const OptionParser& parser, const std::string& format) {
+  constexpr std::array kOutputs = {"--json", "--csv", "--html", "--plot", "--format"};
   constexpr std::array kOfText = {"--full", "--by", "--attribution", "--kernels", "--raw"};
-  const auto given = [&parser](const char* name) { return parser.Given(name); };
+  const auto given = [&](const char* name) {
+    if (format == "text" && name == std::string_view("--format")) return false;
+    return parser.Given(name);
+  };
   if (given("--summary") && !given("--json")) return "--summary is about --json, which is missing.";
   if (given("--group-by") && !given("--plot"))
     return "--group-by is about --plot, which is missing.";
@@ -101,6 +107,9 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   parser.AddFlag("--json", &arguments->json, "JSON (gpubound.report.v1), the stable form");
   parser.AddFlag("--summary", &arguments->summary,
                  "With --json: verdict, evidence, savings and next commands, below 4 KB");
+  parser.AddOption("--format", &arguments->format, "The screen as Markdown, for a pull request")
+      .Check(OneOf({"text", "markdown"}))
+      .Value("FORMAT");
   parser.AddFlag("--csv", &arguments->csv, "Operations as comma-separated values");
   parser.AddOption("--html", &arguments->html, "Write a page to look at in a browser; - is stdout")
       .Check(NotEmpty())
@@ -148,7 +157,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   if (arguments->open && arguments->html.empty()) arguments->html = kPageOfRun;
   if (window == "work") arguments->model.window = ReportWindow::kWork;
   if (window == "whole") arguments->model.window = ReportWindow::kWhole;
-  std::string complaint = Contradiction(parser);
+  std::string complaint = Contradiction(parser, arguments->format);
   if (complaint.empty() && !arguments->plot.empty() && !arguments->plot.ends_with(".svg")) {
     complaint = "--plot writes SVG, and '" + EscapeName(arguments->plot) +
                 "' does not end in .svg (rsvg-convert -f pdf FILE.svg makes a PDF).";
@@ -228,6 +237,7 @@ int PrintReport(const Arguments& words) {
     return WriteStdout(RenderCsv(report));
   }
   if (arguments.summary) return WriteStdout(RenderSummaryJson(report));
+  if (arguments.format == "markdown") return WriteStdout(RenderMarkdown(report));
   return WriteStdout(arguments.json ? RenderJson(report) : RenderText(report, arguments.text));
 }
 

@@ -45,9 +45,9 @@ std::string MoreLine(const Report& report, const TextOptions& options) {
   const size_t notes = report.notes.size();
   const std::string count =
       notes == 0 ? "" : " (" + std::to_string(notes) + (notes == 1 ? " note)" : " notes)");
-  const char* const tables =
-      UsesNoGpu(report) ? ", --by layer,phase,process,thread,iteration"
-                        : ", --kernels, --by layer,phase,process,device,thread,iteration,gap";
+  const char* const tables = UsesNoGpu(report)
+                                 ? ", --by layer,phase,process,thread,iteration"
+                                 : ", --kernels, --by layer,phase,process,thread,iteration,gap";
   return "\n" + Wrap("More: --full" + count + tables, options.width, 2);
 }
 

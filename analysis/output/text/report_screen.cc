@@ -13,13 +13,16 @@
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
 #include "analysis/diagnosis/cause_rules.h"
+#include "analysis/diagnosis/diagnose.h"
 #include "analysis/diagnosis/diagnosis_kinds.h"
 #include "analysis/diagnosis/headline_facts.h"
 #include "analysis/output/text/bars.h"
 #include "analysis/output/text/headline.h"
+#include "analysis/output/text/markdown.h"
 #include "analysis/output/text/paint.h"
 #include "analysis/output/text/pid_text.h"
 #include "analysis/output/text/progress_text.h"
+#include "analysis/output/text/rates.h"
 #include "analysis/output/text/report_overview.h"
 #include "analysis/output/text/report_sections.h"
 #include "analysis/output/text/savings_text.h"
@@ -34,6 +37,7 @@ namespace {
 constexpr std::ptrdiff_t kScreenLines = 27;
 constexpr size_t kMostCauses = 4;
 constexpr double kWorthNaming = 0.0005;  // of the time, of a cause of idle time
+constexpr int kOneLine = 1'000'000;      // columns
 constexpr int kBar = 20;                 // columns, and of what bars mean
 
 std::string Lines(const std::string& text, Paint color, const TextOptions& options) {
@@ -50,18 +54,6 @@ std::string NameOf(const Report& report, const ReportProcess& process, const Tex
   return name + " (pid " +
          PidText(report.processes, options.unicode).Of(process.pid, process.host) + "), one of " +
          std::to_string(report.processes.size()) + " processes";
-}
-
-std::string Rate(double per_second) {
-  std::array<char, 32> text;
-  if (per_second >= 1000) return FormatCount(static_cast<uint64_t>(std::llround(per_second)));
-  std::snprintf(text.data(), text.size(), "%.3g", per_second);
-  return text.data();
-}
-
-std::string UnitOf(const std::string& counter) {
-  if (counter == "env_steps") return "env steps";
-  return counter;
 }
 
 // How busy the GPU is in the window that the headline is not about, where that differs by much: a
@@ -91,7 +83,7 @@ std::string RunLine(const Report& report, const ReportProcess& process,
   const ReportProcess* const stepping = SteppingProcess(report);
   const ReportProcess& counting = stepping == nullptr ? process : *stepping;
   for (const ReportThroughput& row : counting.throughput) {
-    line += ", " + Rate(row.per_second) + " " + UnitOf(row.counter) + "/s";
+    line += ", " + RateText(row.per_second) + " " + WorkText(row.counter) + "/s";
   }
   return Wrap(line + ProgressText(report.run, counting, options) + ".", options.width, 2);
 }
@@ -134,7 +126,9 @@ std::string FirstSentence(const std::string& text) {
 std::string QualityLines(const Report& report, const TextOptions& options, bool brief) {
   const std::string& verdict = report.run.verdict;
   const bool doubtful = !verdict.starts_with("complete");
+  constexpr size_t kBrief = 150;
   std::string text = brief ? FirstSentence(verdict) : verdict;
+  if (brief && text.size() > kBrief) text.resize(text.find_last_of(",; ", kBrief));
   if (text.ends_with('.')) text.pop_back();
   const std::string lines = Lines("Data quality: " + EscapeName(text) + CostText(report) + ".",
                                   doubtful ? Paint::kWarning : Paint::kPlain, options);
@@ -173,7 +167,8 @@ std::string Warnings(const Report& report, const TextOptions& options) {
   for (size_t i = 1; i < report.diagnosis.size(); ++i) {
     const ReportDiagnosis& finding = report.diagnosis[i];
     const bool is_after_cores = i == 1 && report.diagnosis.front().kind == kCpuStarvation;
-    if (is_after_cores || finding.kind == kCpuStarvation) {
+    const bool is_of_means = finding.kind == kStepChange || finding.kind == kSlowIterations;
+    if (is_after_cores || is_of_means || finding.kind == kCpuStarvation) {
       lines += Lines("! " + finding.finding, Paint::kWarning, options);
     }
   }
@@ -235,6 +230,9 @@ Table TableOf(const ReportProcess& process, size_t most) {
     table.all.fill = ShareOf(filled_ns, process.gpu_busy_ns);
   }
   table.all.name = "all";
+  std::erase_if(table.rows, [&table](const Row& row) {
+    return row.name == kNoOperation && ShareOf(row.wall_ns, table.all.wall_ns) < kWorthNaming;
+  });
   if (table.rows.size() > most) {
     Row others{.name = std::to_string(table.rows.size() - most + 1) + " others"};
     for (size_t i = most - 1; i < table.rows.size(); ++i) {
@@ -264,21 +262,38 @@ std::string Bar(const Row& row, int64_t whole_ns, bool has_gpu, int width,
          Painted(Repeat("?", unknown), Paint::kWarning, options);
 }
 
-std::string OperationTable(const Report& report, const ReportProcess& process,
-                           const TextOptions& options, size_t most) {
+std::string Replaced(std::string text, std::string_view what, std::string_view with) {
+  if (const size_t at = text.find(what); at != std::string::npos) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+struct TableCells {
+  std::vector<std::string> heads;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> tails;  // behind the rows
+  int tail_width = 0;
+  size_t limiting = SIZE_MAX;  // the row that limits the run
+};
+
+TableCells OperationCells(const Report& report, const ReportProcess& process,
+                          const TextOptions& options, size_t most) {
   const bool has_gpu = !UsesNoGpu(report);
-  const bool bars = options.width >= kWidthForBars;
   const Table table = TableOf(process, most);
   const bool fills = std::any_of(table.rows.begin(), table.rows.end(),
                                  [](const Row& row) { return row.fill >= 0; });
   const std::string& limiting = report.diagnosis.empty() ? "" : report.diagnosis.front().operation;
-  std::vector<std::string> heads{table.title, "time", "share"};
-  if (has_gpu) heads.insert(heads.end(), {"GPU busy", "GPU idle"});
-  if (fills) heads.emplace_back("filled");
-  TextTable text(heads);
+  TableCells made;
+  made.heads = {table.title, "time", "share"};
+  // What others do on its devices meanwhile is neither.
+  const bool shared = SharesADevice(report, process);
+  if (has_gpu && shared) made.heads.insert(made.heads.end(), {"own GPU", "others, idle"});
+  if (has_gpu && !shared) made.heads.insert(made.heads.end(), {"GPU busy", "GPU idle"});
+  if (fills) made.heads.emplace_back("filled");
   const bool upper = process.gpu_busy_is_upper_bound;
-  const auto add = [&](const Row& row, std::string name, std::string tail) {
-    std::vector<std::string> cells{std::move(name),
+  const auto add = [&](const Row& row, std::string tail) {
+    std::vector<std::string> cells{ShownName(row.name),
                                    FormatTime(row.wall_ns / table.divisor, options.raw),
                                    FormatShare(ShareOf(row.wall_ns, table.all.wall_ns))};
     if (has_gpu) {
@@ -289,21 +304,60 @@ std::string OperationTable(const Report& report, const ReportProcess& process,
       cells.push_back(FormatTime(idle_ns / table.divisor, options.raw));
     }
     if (fills) cells.push_back(row.fill >= 0 ? FormatShare(row.fill) : "-");
-    text.AddRow(std::move(cells), std::move(tail));
+    made.rows.push_back(std::move(cells));
+    made.tails.push_back(std::move(tail));
   };
   for (const Row& row : table.rows) {
-    const bool marked = !limiting.empty() && row.name == limiting;
-    add(row, (marked ? "> " : "") + ShownName(row.name),
-        bars ? Bar(row, table.all.wall_ns, has_gpu, kBar, options) : "");
+    if (!limiting.empty() && row.name == limiting) made.limiting = made.rows.size();
+    add(row, Bar(row, table.all.wall_ns, has_gpu, kBar, options));
   }
-  const bool any_unknown = table.all.unknown_ns > 0;
-  const std::string key = options.unicode ? "█ GPU busy  ░ idle" : "# GPU busy  . idle";
-  add(table.all, table.all.name,
-      has_gpu && bars ? key + (any_unknown ? "  ? unknown" : "") : std::string());
-  return "\n" + text.Render(options.width, bars ? kBar : 0, options.unicode);
+  std::string key = table.all.unknown_ns > 0 ? "█ busy ░ idle ? unknown"
+                    : shared                 ? "█ own ░ others, idle"
+                                             : "█ GPU busy  ░ idle";
+  if (!options.unicode) key = Replaced(Replaced(key, "█", "#"), "░", ".");
+  add(table.all, has_gpu ? key : std::string());
+  made.tail_width = std::max(kBar, DisplayWidth(key));
+  return made;
+}
+
+std::string OperationTable(const Report& report, const ReportProcess& process,
+                           const TextOptions& options, size_t most) {
+  const bool bars = options.width >= kWidthForBars;
+  const TableCells table = OperationCells(report, process, options, most);
+  TextTable text(table.heads);
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    std::vector<std::string> cells = table.rows[i];
+    if (i == table.limiting) cells.front().insert(0, "> ");
+    text.AddRow(std::move(cells), bars ? table.tails[i] : "");
+  }
+  return "\n" + text.Render(options.width, bars ? table.tail_width : 0, options.unicode);
 }
 
 // --- The idle GPU ---
+
+std::string SmiLine(const Report& report, const TextOptions& options) {
+  const ReportRun& run = report.run;
+  if (run.devices_used == 0) return {};
+  return Wrap(SmiText(run) + ": it counts any 1/6 s in which a kernel ran.", options.width, 2);
+}
+
+}  // namespace
+
+std::string VerdictLines(const Report& report, const TextOptions& options, bool with_action) {
+  std::string text;
+  if (const std::string failure = FailureLine(report, options); !failure.empty()) {
+    text += Painted(failure.substr(0, failure.size() - 1), Paint::kWarning, options) + "\n";
+  }
+  if (report.diagnosis.empty()) return text;
+  const ReportDiagnosis& first = report.diagnosis.front();
+  text += Lines(first.finding, Paint::kBold, options);
+  if (!with_action) return text;
+  if (!first.action.empty()) text += Wrap("Try: " + first.action, options.width, 2);
+  if (const std::string gain = GainOf(report); !gain.empty()) {
+    text += Wrap("Gain: " + gain, options.width, 2);
+  }
+  return text;
+}
 
 std::string IdleLine(const Report& report, const TextOptions& options) {
   if (UsesNoGpu(report)) return {};
@@ -327,26 +381,6 @@ std::string IdleLine(const Report& report, const TextOptions& options) {
               options.width, 2);
 }
 
-std::string SmiLine(const Report& report, const TextOptions& options) {
-  const ReportRun& run = report.run;
-  if (run.devices_used == 0) return {};
-  return Wrap(SmiText(run) + ": it counts any 1/6 s in which a kernel ran.", options.width, 2);
-}
-
-}  // namespace
-
-std::string VerdictLines(const Report& report, const TextOptions& options, bool with_action) {
-  std::string text;
-  if (const std::string failure = FailureLine(report, options); !failure.empty()) {
-    text += Painted(failure.substr(0, failure.size() - 1), Paint::kWarning, options) + "\n";
-  }
-  if (report.diagnosis.empty()) return text;
-  const ReportDiagnosis& first = report.diagnosis.front();
-  text += Lines(first.finding, Paint::kBold, options);
-  if (with_action && !first.action.empty()) text += Wrap(first.action, options.width, 2);
-  return text;
-}
-
 namespace {
 
 // How much of what matters least there is.
@@ -363,25 +397,32 @@ struct Extent {
 // verdict and action, the run, data quality and losses, warnings, the longest operations; then the
 // largest saving, further operations, why the GPU was idle, nvidia-smi's figure, further savings.
 // Notices and notes are left to --full.
-constexpr std::array<Extent, 8> kExtents = {{{6, 4},
-                                             {6, 2},
-                                             {5, 2},
-                                             {5, 1},
-                                             {5, 1, false},
-                                             {4, 1, false, false},
-                                             {3, 0, false, false, 0},
-                                             {2, 0, false, false, 0, true}}};
+constexpr std::array<Extent, 10> kExtents = {{{6, 4},
+                                              {6, 2},
+                                              {5, 2},
+                                              {5, 1},
+                                              {5, 1, false},
+                                              {4, 1, false, false},
+                                              {3, 1, false, false},
+                                              {3, 0, false, false},
+                                              {3, 0, false, false, 0},
+                                              {2, 0, false, false, 0, true}}};
+
+// The run, and how far to believe it.
+std::string FactLines(const Report& report, const TextOptions& options, const Extent& extent) {
+  const ReportProcess* const process = ToldProcess(report);
+  return (process == nullptr
+              ? ""
+              : RunLine(report, *process, options) + OtherWindowLine(report.run, options)) +
+         IterationLine(report, options) + QualityLines(report, options, extent.brief) +
+         LossLines(report, options, extent.losses) + StepsLine(report, options) +
+         Warnings(report, options);
+}
 
 std::string Compose(const Report& report, const TextOptions& options, const Extent& extent) {
-  std::string text = VerdictLines(report, options, /*with_action=*/true);
   const ReportProcess* const process = ToldProcess(report);
-  text += "\n";
-  if (process != nullptr) {
-    text += RunLine(report, *process, options) + OtherWindowLine(report.run, options);
-  }
-  text += IterationLine(report, options) + QualityLines(report, options, extent.brief) +
-          LossLines(report, options, extent.losses) + StepsLine(report, options) +
-          Warnings(report, options);
+  std::string text = VerdictLines(report, options, /*with_action=*/true) + "\n" +
+                     FactLines(report, options, extent);
   if (process == nullptr) {
     for (size_t i = 1; i < report.diagnosis.size(); ++i) {
       text += Wrap(report.diagnosis[i].finding, options.width, 2);
@@ -409,6 +450,36 @@ std::string RenderScreen(const Report& report, const TextOptions& options) {
     text = Compose(report, options, extent);
     if (lines_of(text) <= most) break;
   }
+  return text;
+}
+
+std::string RenderMarkdown(const Report& report) {
+  constexpr size_t kMostOperations = 8;
+  constexpr size_t kMostSavings = 4;
+  TextOptions options;
+  options.width = kOneLine;
+  std::string text;
+  if (!report.diagnosis.empty()) {
+    const ReportDiagnosis& first = report.diagnosis.front();
+    text += "**" + MarkdownText(first.finding) + "**\n\n";
+    if (!first.action.empty()) text += "- **Try:** " + MarkdownText(first.action) + "\n";
+    if (const std::string gain = GainOf(report); !gain.empty()) {
+      text += "- **Gain:** " + MarkdownText(gain) + "\n";
+    }
+  }
+  text += MarkdownList(FailureLine(report, options) + FactLines(report, options, kExtents.front()) +
+                       IdleLine(report, options) + SmiLine(report, options));
+  const ReportProcess* const process = ToldProcess(report);
+  if (process == nullptr) {
+    for (size_t i = 1; i < report.diagnosis.size(); ++i) {
+      text += MarkdownList(report.diagnosis[i].finding);
+    }
+    return text;
+  }
+  const TableCells table = OperationCells(report, *process, options, kMostOperations);
+  text += MarkdownTable(table.heads, table.rows);
+  const std::vector<std::vector<std::string>> savings = SavingsRows(report, options, kMostSavings);
+  if (!savings.empty()) text += MarkdownTable(SavingsHeads(report, options), savings);
   return text;
 }
 

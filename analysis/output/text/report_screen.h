@@ -12,8 +12,15 @@
 
 namespace gpubound {
 
-// The failure of the program if there was one, then what limits it. |with_action|: and what to do.
+// The failure of the program if there was one, then what limits it. |with_action|: and what to do
+// about it, and what that would bring.
 std::string VerdictLines(const Report& report, const TextOptions& options, bool with_action);
+
+// How long the GPU was idle, and why; empty where it was not, or that is not known.
+std::string IdleLine(const Report& report, const TextOptions& options);
+
+// What the screen says, as GitHub's Markdown without bars and colour, for a pull request.
+std::string RenderMarkdown(const Report& report);
 
 std::string RenderScreen(const Report& report, const TextOptions& options);
 

@@ -4,14 +4,9 @@
 #include "analysis/output/text/savings_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
-#include "analysis/base/demangle.h"
-#include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
-#include "analysis/diagnosis/diagnose.h"
 #include "analysis/output/text/bars.h"
 #include "analysis/output/text/path_text.h"
 #include "analysis/report/main_process.h"
@@ -21,7 +16,6 @@ namespace {
 
 constexpr double kLeast = 0.01;  // less is left out
 constexpr int kWidestBar = 16;
-constexpr int kPercent = 100;
 
 std::string BarOf(double share, const TextOptions& options) {
   return Repeat(options.unicode ? "█" : "#", std::lround(share * kWidestBar));
@@ -34,50 +28,48 @@ std::string Share(const Report& report, const ReportSaving& saving) {
                  gpu && report.run.whole_unknown.share > 0, SavesText(saving));
 }
 
+// The simulator is often all that the CPU does in one operation: one row says so.
+bool IsSaidBefore(const std::vector<ReportSaving>& savings, size_t i) {
+  constexpr double kAlike = 0.005;
+  return i > 0 && savings[i].part == "layer" && savings[i].name == "simulator" &&
+         savings[i - 1].part == "operation_cpu" && savings[i - 1].saves - savings[i].saves < kAlike;
+}
+
 }  // namespace
 
 std::string SavingName(const std::string& part, const std::string& of, const TextOptions& options) {
-  const auto name = [&](int width) {
-    return ShortName(ShownName(Demangled(of)), width, options.unicode);
-  };
   constexpr int kWide = 22;
-  if (part == "gpu") return "all GPU work";
-  if (part == "kernel") return "kernel " + name(kWide);
-  if (part == "operation_gpu") return "GPU work of " + name(kWide);
-  if (part == "operation_cpu") return "CPU code of " + name(kWide);
-  if (part == "layer" && of == "python") return "all Python code";
-  if (part == "layer" && of == "simulator") return "the simulator";
-  return name(kWide);
+  return SavingName(part, of, kWide, options.unicode);
 }
 
-std::string SavesText(const ReportSaving& saving) {
-  std::array<char, 48> text;
-  std::snprintf(text.data(), text.size(), " (%.0f to %.0f)",
-                std::floor(saving.saves_low * kPercent), std::ceil(saving.saves_high * kPercent));
-  return FormatShare(std::max(0.0, saving.saves)) + text.data();
+std::vector<std::string> SavingsHeads(const Report& report, const TextOptions& options) {
+  const std::string owner = OnlyLaunches(report) ? OwnerText(report, options) : "";
+  return {"If this were twice as fast", "run" + owner + " takes", "saves (95 %)"};
+}
+
+std::vector<std::vector<std::string>> SavingsRows(const Report& report, const TextOptions& options,
+                                                  size_t most, std::vector<std::string>* bars) {
+  std::vector<std::vector<std::string>> rows;
+  const std::vector<ReportSaving>& all = report.run.savings;
+  for (size_t i = 0; report.run.critical_path && i < all.size() && rows.size() < most; ++i) {
+    const ReportSaving& saving = all[i];
+    if (saving.saves < kLeast) break;
+    if (!options.full && IsSaidBefore(all, i)) continue;
+    rows.push_back({SavingName(saving.part, saving.name, options),
+                    FormatTime(saving.wall_ns, options.raw), Share(report, saving)});
+    if (bars != nullptr) bars->push_back(BarOf(saving.saves, options));
+  }
+  return rows;
 }
 
 std::string SavingsSection(const Report& report, const TextOptions& options, size_t most) {
-  if (!report.run.critical_path) return {};
-  const std::string owner = OnlyLaunches(report) ? OwnerText(report, options) : "";
-  TextTable table({"If this were twice as fast", "run" + owner + " takes", "saves (95 %)"});
-  const bool bars = options.width >= kWidthForBars;
-  size_t rows = 0;
-  for (const ReportSaving& saving : report.run.savings) {
-    if (rows == most || saving.saves < kLeast) break;
-    table.AddRow({SavingName(saving.part, saving.name, options),
-                  FormatTime(saving.wall_ns, options.raw), Share(report, saving)},
-                 bars ? BarOf(saving.saves, options) : "");
-    ++rows;
-  }
-  std::string text;
-  if (LargestSaving(report.run) == nullptr) {
-    text = "\n" + Wrap("No single part that is made twice as fast would save 5 % of the time.",
-                       options.width, 2);
-  }
-  if (rows == 0) return text;
-  return text + (text.empty() ? "\n" : "") +
-         table.Render(options.width, bars ? kWidestBar : 0, options.unicode);
+  std::vector<std::string> bars;
+  const std::vector<std::vector<std::string>> rows = SavingsRows(report, options, most, &bars);
+  if (rows.empty()) return {};
+  const bool has_bars = options.width >= kWidthForBars;
+  TextTable table(SavingsHeads(report, options));
+  for (size_t i = 0; i < rows.size(); ++i) table.AddRow(rows[i], has_bars ? bars[i] : "");
+  return "\n" + table.Render(options.width, has_bars ? kWidestBar : 0, options.unicode);
 }
 
 }  // namespace gpubound

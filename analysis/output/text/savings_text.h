@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
+#include "analysis/diagnosis/saving_words.h"
 #include "analysis/output/text/report_text.h"
 #include "analysis/report/report.h"
 
@@ -15,11 +17,15 @@ namespace gpubound {
 // "kernel gemm", "CPU code of update": a ReportSaving's part and name.
 std::string SavingName(const std::string& part, const std::string& of, const TextOptions& options);
 
-// "44 % (41 to 46)"; the interval is rounded outwards, so that it says no more than is known.
-std::string SavesText(const ReportSaving& saving);
+// The cells of the largest |most| savings, none below one part in a hundred, and of the heads above
+// them. |bars|: takes a bar for each; may be null.
+std::vector<std::string> SavingsHeads(const Report& report, const TextOptions& options);
+std::vector<std::vector<std::string>> SavingsRows(const Report& report, const TextOptions& options,
+                                                  size_t most,
+                                                  std::vector<std::string>* bars = nullptr);
 
 // The largest |most| savings as a table with an empty line before it, none below one part in a
-// hundred; or the sentence that there is none. Empty where the run was not replayed.
+// hundred. Empty where there is none, and where the run was not replayed.
 std::string SavingsSection(const Report& report, const TextOptions& options, size_t most);
 
 }  // namespace gpubound

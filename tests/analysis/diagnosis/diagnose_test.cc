@@ -90,9 +90,9 @@ class DiagnoseTest : public testing::Test {
 
 TEST_F(DiagnoseTest, ABusyGpuThatKernelsFillIsTheLimit) {
   EXPECT_EQ(First().kind, kGpuBound);
-  EXPECT_EQ(First().finding, "GPU-bound: the GPU is busy 80 % of the time, 40 % filled.");
-  EXPECT_THAT(First().action, HasSubstr("gemm takes 100 % of GPU time and fills 40 % of the GPU, "
-                                        "in update."));
+  EXPECT_EQ(First().finding,
+            "GPU-bound: the GPU is busy 80 % of the time, and its kernels fill 40 % of it.");
+  EXPECT_THAT(First().action, HasSubstr("gemm takes 100 % of GPU time, in update."));
   EXPECT_EQ(First().severity, "high");
   EXPECT_EQ(First().operation, "update");
 }
@@ -104,10 +104,41 @@ TEST_F(DiagnoseTest, OfSmallKernelsTheCostliestAndItsOperationAreNamed) {
   AddKernel("gemm", "update", 600, 60);
   AddKernel("relu", "act", 200, 20);
   EXPECT_EQ(First().kind, kGpuBoundSmallKernels);
-  EXPECT_THAT(First().finding, HasSubstr("but only 10 % filled"));
+  EXPECT_THAT(First().finding, HasSubstr("but its kernels fill only 10 % of it"));
   EXPECT_EQ(First().action,
-            "Give each launch more rows in update: gemm takes 75 % of GPU time and fills 10 % of "
-            "the GPU, so that larger batches cost little.");
+            "Use larger minibatches (batch_size) in update: gemm takes 75 % of GPU time and fills "
+            "10 % of the GPU, so that more rows cost little.");
+  process().operation_kernels[0].operation = "inference";
+  EXPECT_THAT(First().action, HasSubstr("Step more environments at once (n_envs, num_envs) in"));
+  process().operation_kernels[0].operation = "x";
+  EXPECT_THAT(First().action, HasSubstr("Give each launch more rows in x: "));
+}
+
+TEST_F(DiagnoseTest, OfSmallKernelsTheOneThatLeavesMostOfTheGpuUnusedIsNamed) {
+  row().sm_filled_ns = 190;
+  process().operation_kernels.clear();
+  AddKernel("full", "update", 190, 190);
+  AddKernel("tiny", "act", 180, 2);
+  EXPECT_EQ(First().kind, kGpuBoundSmallKernels);
+  EXPECT_THAT(First().action, HasSubstr(" in act: tiny takes"));
+}
+
+TEST_F(DiagnoseTest, AGpuThatMostlyCopiesIsNotBlamedOnItsKernels) {
+  report_.run.compute_share = 0.2;
+  report_.run.copy_share = 0.6;
+  row().sm_filled_ns = 190;  // of 200 ns of kernels
+  row().gpu_copy_ns = 600;
+  EXPECT_EQ(First().kind, kCopyBound);
+  EXPECT_THAT(First().finding, HasSubstr("copies data and computes nothing for 60 %"));
+  EXPECT_EQ(First().operation, "update");
+  EXPECT_THAT(Kinds(), Not(testing::Contains(kSmallKernels))) << "those that there are fill it";
+  report_.run.critical_path.emplace().wall_ns = 1000;
+  report_.run.savings = {{"gpu", "", 0.5, 600, 0.4, 0.39, 0.41},
+                         {"operation_gpu", "update", 0.5, 700, 0.3, 0.29, 0.31}};
+  report_.diagnosis = All();
+  EXPECT_THAT(GainOf(report_), HasSubstr("Twice as fast, the GPU work of update would save 30 %"));
+  report_.run.compute_share = 0.7;
+  EXPECT_EQ(First().kind, kGpuBound) << "copies beside kernels cost nothing";
 }
 
 TEST_F(DiagnoseTest, AFillThatIsOnlyKnownAtMostIsNotSaid) {
@@ -326,6 +357,34 @@ TEST_F(DiagnoseTest, TheLargestSavingGoesWithTheFirstFindingWhereItIsWorthAnActi
   EXPECT_FALSE(All()[1].saving);
 }
 
+TEST_F(DiagnoseTest, TheGainIsWhatTheActionAsksFor) {
+  const auto gain = [this] {
+    report_.diagnosis = All();
+    return GainOf(report_);
+  };
+  EXPECT_EQ(gain(), "") << "nothing was replayed";
+  report_.run.critical_path.emplace().wall_ns = 1000;
+  EXPECT_THAT(gain(), HasSubstr("No single part that is made twice as fast would save 5 %"));
+  report_.run.savings = {{"gpu", "", 0.5, 700, 0.3, 0.295, 0.305},
+                         {"operation_cpu", "update", 0.5, 900, 0.1, 0.09, 0.11}};
+  EXPECT_EQ(gain(), "Twice as fast, all GPU work would save 30 % (29 to 31) of the run's time.");
+  MakeIdle("launch", 0.7);
+  EXPECT_THAT(gain(), HasSubstr("Twice as fast, the CPU code of update would save 10 %"));
+  MakeIdle("sync", 0.7);
+  EXPECT_EQ(gain(), "Without that idle time the run would take at most 70 % less time.");
+  MakeIdle("simulation", 0.7);
+  Starve(0.5);
+  EXPECT_THAT(gain(), HasSubstr("CPU code of update")) << "that is what is short of cores";
+  report_.run.unknown.share = 0.3;
+  EXPECT_EQ(gain(), "");
+}
+
+TEST_F(DiagnoseTest, WhoSharesAGpuGainsWhatOthersUse) {
+  Share(400);
+  report_.diagnosis = All();
+  EXPECT_THAT(GainOf(report_), HasSubstr("On a GPU of its own each process would take at most"));
+}
+
 TEST_F(DiagnoseTest, SlowIterationsAreSaidFromTwentyOn) {
   report_.run.headline = "iterations";
   ReportIterations& all = process().iterations.emplace();
@@ -337,6 +396,28 @@ TEST_F(DiagnoseTest, SlowIterationsAreSaidFromTwentyOn) {
   all.count = 20;
   EXPECT_THAT(Kinds(), ElementsAre(kGpuBound, kSlowIterations));
   EXPECT_THAT(All()[1].finding, HasSubstr("2.5 times the median"));
+}
+
+TEST_F(DiagnoseTest, IterationsThatBecomeFasterAndOnesThatTakeLongAreSaid) {
+  report_.run.headline = "iterations";
+  ReportIterations& all = process().iterations.emplace();
+  all.series.idle_ns = {{"launch", {200}}};
+  all.count = 24;
+  all.median_ns = 400;
+  all.p95_ns = 430;
+  for (int64_t i = 0; i < 24; ++i) {
+    all.every.push_back({i + 2, 0, (i < 13 ? 420 : 280) + i * 7919 % 11, 0, false});
+  }
+  EXPECT_THAT(Kinds(), ElementsAre(kGpuBound, kStepChange));
+  EXPECT_EQ(All()[1].finding,
+            "Iterations from number 15 on take 285 ns instead of 425 ns, in the mean.");
+  for (ReportIteration& iteration : all.every) iteration.ns = 400 + iteration.number * 7919 % 50;
+  EXPECT_THAT(Kinds(), ElementsAre(kGpuBound)) << "they only vary";
+  all.every[5].ns = 2120;
+  all.slowest = {all.every[5]};
+  all.total_ns = 12'000;
+  EXPECT_THAT(Kinds(), ElementsAre(kGpuBound, kSlowIterations));
+  EXPECT_EQ(All()[1].finding, "Iteration 7 takes 2.12 us, 5.3 times the median.");
 }
 
 TEST_F(DiagnoseTest, WhatNvidiaSmiOverstatesIsSaidOfWhatItMeasuredAlone) {

@@ -9,6 +9,7 @@
 
 #include "analysis/base/text_table.h"
 #include "analysis/diagnosis/diagnose.h"
+#include "analysis/output/text/report_screen.h"
 #include "analysis/output/text/report_text.h"
 #include "analysis/trace/row_names.h"
 #include "tests/analysis/report_rows.h"
@@ -133,13 +134,14 @@ TEST_F(ReportScreenTest, OneScreenSaysItAllTheVerdictFirst) {
   EXPECT_LE(LinesOf(screen), 27) << screen;
   size_t at = 0;
   for (const char* part :
-       {"Sync-bound: the GPU is idle 59 % of the loop's time", "less often in ",
+       {"Sync-bound: the GPU is idle 59 % of the loop's time",
+        "\nTry: Ask for results less often in ",
+        "\nGain: Without that idle time an iteration would take at most 59 % less time.",
         "\n\ncartpole_ppo: 9.94 s", "11.2k env steps/s", "all of it takes",
         "Start-up 497 ms; 23 iterations, median 400 ms", "Data quality: complete",
         "profiling cost 0.2 % of the time", "SIMULATED DEVICE", "\n\nMean iteration ", "█",
         "\nall ", "\n\nIf this were twice as fast", "\nall GPU work", "41 % (40 to 42)",
-        "\nCPU code of inference", "\n\nGPU idle 59 % of the time: CPU notices late",
-        "nvidia-smi would show", "\n\nMore: "}) {
+        "\n\nGPU idle 59 % of the time: CPU notices late", "nvidia-smi would show", "\n\nMore: "}) {
     const size_t found = screen.find(part, at);
     ASSERT_NE(found, std::string::npos) << part << " is missing or too early in\n" << screen;
     at = found;
@@ -203,11 +205,53 @@ TEST_F(ReportScreenTest, UnknownTimeIsNeitherBusyNorIdle) {
 }
 
 TEST_F(ReportScreenTest, WhereNoSingleChangeSavesMuchItIsSaid) {
+  report_.run.gpu_busy_share = report_.run.gpu_limited_share.emplace(0.9);
   report_.run.savings = {{"gpu", "", 0.5, 9860 * kMs, 0.04, 0.03, 0.05}};
-  EXPECT_THAT(Text(), HasSubstr("\nNo single part that is made twice as fast would save 5 % of the "
-                                "time.\nIf this were twice as fast"));
+  EXPECT_THAT(Text(),
+              HasSubstr("\nGain: No single part that is made twice as fast would save 5 %"));
+  EXPECT_THAT(Text(), HasSubstr("\nIf this were twice as fast"));
   report_.run.savings.clear();
   EXPECT_THAT(Text(), Not(HasSubstr("If this were twice as fast")));
+}
+
+TEST_F(ReportScreenTest, TheSimulatorIsNoRowBesideTheOperationThatItIsAllOf) {
+  report_.run.savings = {{"operation_cpu", "simulation", 0.5, 5860 * kMs, 0.41, 0.4, 0.42},
+                         {"layer", "simulator", 0.5, 5870 * kMs, 0.409, 0.4, 0.42},
+                         {"layer", "python", 0.5, 9000 * kMs, 0.1, 0.09, 0.11}};
+  report_.processes.front().progress.reset();
+  report_.processes.front().iterations->operations.resize(3);
+  EXPECT_THAT(Text(), Not(HasSubstr("\nthe simulator ")));
+  EXPECT_THAT(Text(), HasSubstr("\nall Python code "));
+  report_.run.savings[1].saves = 0.2;
+  EXPECT_THAT(Text(), HasSubstr("\nthe simulator "));
+}
+
+TEST_F(ReportScreenTest, WhatOthersDoOnASharedGpuIsNotCalledIdle) {
+  EXPECT_THAT(Text(), HasSubstr(" GPU busy GPU idle "));
+  AddWorkers(1);
+  ReportDevice& device = report_.devices.front();
+  device.processes = {{"", 15317, "cartpole_ppo", 10, 0}, {"", 15318, "worker", 10, 0}};
+  ReportProcess& main = report_.processes.front();
+  main.device_shares.push_back({device.uuid, 0, "backpropagation", 1000, 400, 600, 0, {}});
+  EXPECT_THAT(Text(), HasSubstr(" own GPU others, idle "));
+  EXPECT_THAT(Text(), HasSubstr("█ own ░ others, idle"));
+}
+
+TEST_F(ReportScreenTest, MarkdownSaysWhatTheScreenSays) {
+  report_.processes.front().iterations->operations[0].operation = "a|b @me";
+  Text();
+  const std::string markdown = RenderMarkdown(report_);
+  EXPECT_TRUE(markdown.starts_with("**Sync-bound: the GPU is idle 59 % of the loop's time since "))
+      << markdown;
+  for (const char* part :
+       {"\n- **Try:** Ask for results less often in backpropagation: each .item\\(\\), ",
+        "\n- **Gain:** Without that idle time", "\n- Data quality: complete: nothing was lost",
+        "\n- SIMULATED DEVICE: ", "\n\n| Mean iteration | time | share | GPU busy | GPU idle | ",
+        "|\n|:--|--:|--:|--:|--:|--:|\n| ", "\n| a\\|b @\u200bme | 66.5 ms | 17 % | 41 % | ",
+        "\n\n| If this were twice as fast | run takes | saves \\(95 %\\) |\n"}) {
+    EXPECT_THAT(markdown, HasSubstr(part));
+  }
+  EXPECT_THAT(markdown, Not(HasSubstr("█")));
 }
 
 TEST_F(ReportScreenTest, ThreadsWithoutACoreAreAWarning) {
