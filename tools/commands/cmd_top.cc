@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 
 #include "analysis/base/text_table.h"
 #include "analysis/output/live/live_run.h"
@@ -12,6 +15,7 @@
 #include "tools/commands/option_parser.h"
 #include "tools/commands/prepare_analysis.h"
 #include "tools/commands/raw_terminal.h"
+#include "tools/commands/report_so_far.h"
 #include "tools/console/console.h"
 #include "tools/console/exit_codes.h"
 #include "tools/launch/run_directory.h"
@@ -21,13 +25,15 @@ namespace {
 
 constexpr CommandHelp kHelp = {
     "gpubound top", "[OPTIONS] [RUN]",
-    "Shows what a run does while it goes on: GPU busy, operations and iterations over the last 1, "
-    "10\n"
-    "and 60 seconds, and its processes. RUN is the directory of a run; without it, the newest\n"
-    "*.gpubound directory here.",
+    "Shows what a run does while it goes on: what limits it so far, as gpubound report would say,\n"
+    "and GPU busy, operations, throughput and iterations over the last 1, 10 and 60 seconds, and\n"
+    "its processes. RUN is the directory of a run; without it, the newest *.gpubound directory\n"
+    "here.",
     "q or Ctrl-C ends it. It reads what the run has written, about a second late, and never gets "
     "in\n"
-    "its way. Exit status: 0; 1 if it cannot print; 2 for wrong use; 3 if the\n"
+    "its way: the verdict is made at the lowest priority and for a twentieth of the time at most,\n"
+    "and of a run of more than 1 GB not at all. Exit status: 0; 1 if it cannot print; 2 for wrong "
+    "use; 3 if the\n"
     "run cannot be read.\n",
     "  gpubound top\n"
     "  gpubound top train.gpubound --once\n"};
@@ -36,6 +42,7 @@ constexpr int kTickMilliseconds = 1000;
 
 int Watch(LiveRun* run, const std::string& path, TextOptions options) {
   std::optional<Error> error;
+  ReportsSoFar reports(path);
   {
     RawTerminal terminal;
     do {
@@ -45,12 +52,17 @@ int Watch(LiveRun* run, const std::string& path, TextOptions options) {
         break;
       }
       options.width = terminal.Columns();
-      terminal.Show(RenderGlance(*glance, path, terminal.Rows() - 1, options));
+      const std::shared_ptr<const Report> so_far = reports.Newest();
+      terminal.Show(RenderGlance(*glance, path, terminal.Rows() - 1, options, so_far.get()));
     } while (terminal.Wait(kTickMilliseconds));
   }
-  if (!error) return kExitSuccess;
-  PrintError(*error);
-  return kExitUnreadable;
+  if (error) PrintError(*error);
+  const int status = error ? kExitUnreadable : kExitSuccess;
+  if (reports.IsBusy()) {
+    std::fflush(nullptr);
+    std::_Exit(status);
+  }
+  return status;
 }
 
 }  // namespace
@@ -82,7 +94,8 @@ int WatchRun(const Arguments& words) {
     PrintError(glance.error());
     return kExitUnreadable;
   }
-  return WriteStdout(RenderGlance(*glance, path, INT_MAX, options));
+  const std::optional<Report> so_far = ReportSoFar(path);
+  return WriteStdout(RenderGlance(*glance, path, INT_MAX, options, so_far ? &*so_far : nullptr));
 }
 
 }  // namespace gpubound

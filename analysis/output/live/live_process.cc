@@ -4,6 +4,8 @@
 #include "analysis/output/live/live_process.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "analysis/trace/label_roles.h"
 
@@ -20,6 +22,13 @@ void LiveProcess::LearnNames() {
   const bool own = std::any_of(facts_.labels.begin(), facts_.labels.end(), [](const Label& label) {
     return label.kind == LabelKind::kOperation;
   });
+  for (size_t id = operation_of_.size(); id < facts_.labels.size(); ++id) {
+    const Label& label = facts_.labels[id];
+    if (label.kind != LabelKind::kCounter) continue;
+    const auto* const found = std::find(kWorkCounters.begin(), kWorkCounters.end(), label.text);
+    if (found == kWorkCounters.end()) continue;
+    work_labels_[static_cast<LabelId>(id)] = static_cast<uint32_t>(found - kWorkCounters.begin());
+  }
   ProcessTrace process;
   process.labels = facts_.labels;
   const std::vector<std::string> promoted;
@@ -94,11 +103,25 @@ void LiveProcess::TakeThread(const ChunkRow& chunk) {
       case SlotKind::kStep:
         if (event.payload != kIterationsBegin) steps_.Count(event.time_ns, 0, 1);
         break;
+      case SlotKind::kCounter:
+        TakeCounter(event);
+        break;
       default:
         break;
     }
   }
   Book(&thread, events.back().time_ns);
+}
+
+void LiveProcess::TakeCounter(const ThreadEvent& event) {
+  const auto which = work_labels_.find(event.label);
+  const auto value = std::bit_cast<double>(event.payload);
+  if (which == work_labels_.end() || !std::isfinite(value)) return;
+  WorkCounted& counted = counted_[which->second];
+  const double before = counted.last.value;
+  counted.Add({event.time_ns, value});
+  if (counted.count < 2) return;  // a running total may begin anywhere
+  work_.Count(event.time_ns, which->second, std::llround(counted.grows ? value - before : value));
 }
 
 void LiveProcess::TakeDevice(const ChunkRow& chunk) {
@@ -123,6 +146,7 @@ void LiveProcess::Forget() {
   const int64_t horizon_ns = Until() - kLiveMemoryNs;
   for (auto& [ordinal, thread] : threads_) thread.times.DropBefore(horizon_ns);
   steps_.DropBefore(horizon_ns);
+  work_.DropBefore(horizon_ns);
   busy_.Settle(Until() - kLateWorkNs);
   busy_.DropBefore(horizon_ns);
 }
@@ -163,6 +187,10 @@ std::optional<std::string> LiveProcess::OperationNow() const {
   const uint32_t operation = Innermost(*thread);
   if (operation == kNone) return std::nullopt;
   return names_[operation];
+}
+
+std::vector<int64_t> LiveProcess::WorkIn(const Interval& window) const {
+  return work_.SumOver(window, kWorkCounters.size());
 }
 
 int64_t LiveProcess::StepsIn(const Interval& window) const {

@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_OUTPUT_LIVE_LIVE_PROCESS_H_
 #define GPUBOUND_ANALYSIS_OUTPUT_LIVE_LIVE_PROCESS_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,6 +14,7 @@
 #include "analysis/base/interval.h"
 #include "analysis/output/live/live_segment.h"
 #include "analysis/output/live/recent_time.h"
+#include "analysis/trace/told_progress.h"
 #include "proto/chunk_decoder.h"
 
 namespace gpubound {
@@ -50,6 +52,8 @@ class LiveProcess {
   const std::vector<std::string>& names() const { return names_; }
   std::optional<std::string> OperationNow() const;
   int64_t StepsIn(const Interval& window) const;
+  // What each of kWorkCounters (analysis/trace/told_progress.h) counted in |window|.
+  std::vector<int64_t> WorkIn(const Interval& window) const;
 
   // What tells |device| apart: its uuid, else name and ordinal.
   static std::string KeyOf(const Device& device) {
@@ -76,6 +80,7 @@ class LiveProcess {
   const Thread* Shown() const;
   void Book(Thread* thread, int64_t now_ns);
   void TakeThread(const ChunkRow& chunk);
+  void TakeCounter(const ThreadEvent& event);
   void TakeDevice(const ChunkRow& chunk);
 
   LiveFacts facts_;
@@ -83,6 +88,9 @@ class LiveProcess {
   std::vector<uint32_t> operation_of_;  // by label id; kNone: is none
   std::map<uint32_t, Thread> threads_;  // by ordinal
   RecentTime steps_;
+  std::map<LabelId, uint32_t> work_labels_;  // to the place in kWorkCounters
+  std::array<WorkCounted, kWorkCounters.size()> counted_;
+  RecentTime work_;
   RecentUnion busy_;
   std::map<std::string, std::vector<Interval>> new_work_;
   ChunkDecoder decoder_;

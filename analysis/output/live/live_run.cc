@@ -291,6 +291,8 @@ void LiveRun::AddTimes(const Followed& followed, LiveGlance* glance) {
   std::vector<LiveGlance::OperationRow> operations;
   for (const std::string& name : process.names()) operations.push_back({name, {}});
   LiveTimes steps{};
+  std::vector<LiveGlance::WorkRow> work;
+  for (const char* const counter : kWorkCounters) work.push_back({counter, {}});
   for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
     const Interval time = WholeBuckets(
         {glance->until_ns - glance->windows_ns[window] - shift_ns, glance->until_ns - shift_ns});
@@ -298,6 +300,8 @@ void LiveRun::AddTimes(const Followed& followed, LiveGlance* glance) {
     const std::vector<int64_t> times = process.OperationTimes(time);
     for (size_t i = 0; known && i < times.size(); ++i) operations[i].ns[window] = times[i];
     steps[window] = process.StepsIn(time);
+    const std::vector<int64_t> done = process.WorkIn(time);
+    for (size_t i = 0; i < done.size(); ++i) work[i].done[window] = done[i];
   }
   std::erase_if(operations, [](const auto& operation) { return operation.ns.back() == 0; });
   const auto sum = [](const std::vector<LiveGlance::OperationRow>& rows) {
@@ -317,6 +321,8 @@ void LiveRun::AddTimes(const Followed& followed, LiveGlance* glance) {
   glance->operations = std::move(operations);
   glance->operations_known = known;
   glance->steps = steps;
+  std::erase_if(work, [](const auto& of) { return of.done.back() == 0; });
+  glance->work = std::move(work);
   glance->shown_process = glance->processes.size() - 1;
 }
 

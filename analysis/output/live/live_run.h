@@ -47,6 +47,11 @@ struct LiveGlance {
   std::vector<OperationRow> operations;  // by time in the longest window, longest first
   bool operations_known = true;          // else what says them was removed
   LiveTimes steps{};
+  struct WorkRow {
+    std::string counter;
+    LiveTimes done{};
+  };
+  std::vector<WorkRow> work;  // what |shown_process| counts: env_steps, samples, tokens
   struct ProcessRow {
     std::string name;
     int64_t pid = 0;

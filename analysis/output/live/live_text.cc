@@ -15,6 +15,8 @@
 #include "analysis/base/text_table.h"
 #include "analysis/output/live/recent_time.h"
 #include "analysis/output/text/pid_text.h"
+#include "analysis/output/text/rates.h"
+#include "analysis/output/text/report_screen.h"
 #include "analysis/report/simulated_mark.h"
 
 namespace gpubound {
@@ -62,12 +64,10 @@ void AddShares(const std::string& name, const LiveTimes& times, const LiveGlance
   table->AddRow(std::move(cells));
 }
 
-std::string Rate(int64_t steps, int64_t window_ns) {
-  const double rate = Ratio(steps, window_ns) * 1e9;
-  if (rate >= 999.5) return FormatCount(static_cast<uint64_t>(std::llround(rate))) + " /s";
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.3g /s", rate);
-  return text.data();
+std::string Rate(double amount, int64_t window_ns) {
+  constexpr double kNsPerSecond = 1e9;
+  return window_ns > 0 ? RateText(amount * kNsPerSecond / static_cast<double>(window_ns)) + " /s"
+                       : "-";
 }
 
 // What the windows leave out.
@@ -108,10 +108,17 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
   if (!glance.processes.empty()) {
     AddShares(glance.operations_known ? "(no operation)" : "(not known)", none, glance, &table);
   }
+  for (const LiveGlance::WorkRow& row : glance.work) {
+    std::vector<std::string> cells{WorkText(row.counter)};
+    for (const size_t window : ShownWindows(glance)) {
+      cells.push_back(Rate(static_cast<double>(row.done[window]), glance.windows_ns[window]));
+    }
+    table.AddRow(std::move(cells));
+  }
   if (glance.steps.back() > 0) {
     std::vector<std::string> cells{"iterations"};
     for (const size_t window : ShownWindows(glance)) {
-      cells.push_back(Rate(glance.steps[window], glance.windows_ns[window]));
+      cells.push_back(Rate(static_cast<double>(glance.steps[window]), glance.windows_ns[window]));
     }
     table.AddRow(std::move(cells));
   }
@@ -170,6 +177,13 @@ std::string ProcessTable(const LiveGlance& glance, const TextOptions& options) {
   return text;
 }
 
+// What the report says of what was recorded until then.
+std::string SoFar(const Report& report, int height, const TextOptions& options) {
+  constexpr int kTall = 30;  // lines: below that the tables need them
+  return Wrap("So far (" + FormatTime(report.run.wall_ns) + "):", options.width, 0) +
+         VerdictLines(report, options, /*with_action=*/height >= kTall) + IdleLine(report, options);
+}
+
 // The first |height| lines of |text|.
 std::string Cut(const std::string& text, int height) {
   size_t at = 0;
@@ -184,13 +198,14 @@ std::string Cut(const std::string& text, int height) {
 }  // namespace
 
 std::string RenderGlance(const LiveGlance& glance, const std::string& run, int height,
-                         const TextOptions& options) {
+                         const TextOptions& options, const Report* so_far) {
   std::string text = PadRight(EscapeName(run), options.width, options.unicode);
   while (text.ends_with(' ')) text.pop_back();
   text += "\n";
   if (glance.processes.empty()) return text + "Nothing is recorded yet.\n";
   if (glance.simulated) text += Wrap(kSimulatedMark, options.width, 0);
   if (glance.age_ns) text += "newest record: " + FormatTime(*glance.age_ns) + " ago\n";
+  if (so_far != nullptr) text += "\n" + SoFar(*so_far, height, options);
   text += Coverage(glance, options);
   if (glance.windows_ns.back() > 0) text += "\n" + OperationTable(glance, options);
   text += "\n" + ProcessTable(glance, options);

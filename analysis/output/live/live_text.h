@@ -8,12 +8,14 @@
 
 #include "analysis/output/live/live_run.h"
 #include "analysis/output/text/report_text.h"
+#include "analysis/report/report.h"
 
 namespace gpubound {
 
-// At most |height| lines, none wider than the options say; ends in a newline.
+// At most |height| lines, none wider than the options say; ends in a newline. |so_far|: the report
+// of what was recorded until lately, whose verdict it says too; null: there is none.
 std::string RenderGlance(const LiveGlance& glance, const std::string& run, int height,
-                         const TextOptions& options);
+                         const TextOptions& options, const Report* so_far = nullptr);
 
 }  // namespace gpubound
 

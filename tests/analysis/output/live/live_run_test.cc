@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <fstream>
 
 #include "analysis/output/live/recent_time.h"
@@ -136,6 +137,30 @@ TEST_F(LiveRunTest, ALongRunIsReadFromItsLastMinuteOn) {
   const LiveGlance glance = Look();
   EXPECT_EQ(glance.operations.at(0).ns[2], 30 * kSecond);
   EXPECT_LE(run_.chunks_read(), 72u);
+}
+
+// What is done in an iteration, and a total that begins somewhere.
+TEST_F(LiveRunTest, CountsWorkWhicheverWayItIsTold) {
+  const std::string kind = std::to_string(static_cast<int>(LabelKind::kCounter));
+  writer_.Sql("INSERT INTO label VALUES(8, " + kind + ", 0, '', 'env_steps'), (9, " + kind +
+              ", 0, '', 'tokens')");
+  std::vector<Slot> slots;
+  for (int i = 1; i <= 8; ++i) {
+    const uint64_t at = i * 200 * kMs;
+    slots.insert(
+        slots.end(),
+        {MakeSlot(SlotKind::kCounter, LabelId{8}, at), std::bit_cast<uint64_t>(2048.0),
+         MakeSlot(SlotKind::kCounter, LabelId{9}, at), std::bit_cast<uint64_t>(5e6 + 1000.0 * i)});
+  }
+  writer_.Scopes({.thread = 1}, slots);
+  Drained(1700 * kMs);
+  const LiveGlance glance = Look();
+  ASSERT_EQ(glance.work.size(), 2u);
+  EXPECT_EQ(glance.work[0].counter, "env_steps");
+  EXPECT_EQ(glance.work[0].done[0], 5 * 2048) << "in the last second";
+  EXPECT_EQ(glance.work[0].done[2], 7 * 2048) << "but for the first, which may be a total";
+  EXPECT_EQ(glance.work[1].counter, "tokens");
+  EXPECT_EQ(glance.work[1].done[0], 5 * 1000);
 }
 
 TEST_F(LiveRunTest, WhatIsOpenGoesOnUntilNow) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "analysis/base/text_table.h"
+#include "analysis/diagnosis/diagnose.h"
 #include "analysis/output/live/live_run.h"
 
 namespace gpubound {
@@ -41,6 +42,36 @@ TEST_F(GlanceText, ShowsSharesOfEachWindow) {
   EXPECT_THAT(Text(), ContainsRegex("no operation. +75 % +50 % +50 %"));
   EXPECT_THAT(Text(), ContainsRegex("iterations +2 /s +2 /s +2 /s"));
   EXPECT_THAT(Text(), ContainsRegex("python3 +100 +simulation +10 %"));
+}
+
+TEST_F(GlanceText, ShowsWhatIsDoneInASecond) {
+  glance_.work.push_back({"env_steps", {20'480, 204'800, 1'228'800}});
+  EXPECT_THAT(Text(),
+              testing::ContainsRegex("env steps +20.5k /s +20.5k /s +20.5k /s\niterations"));
+}
+
+TEST_F(GlanceText, SaysWhatLimitsTheRunSoFarInTheWordsOfTheReport) {
+  Report report;
+  report.run.wall_ns = 12 * kSecond;
+  report.run.devices_used = 1;
+  report.run.gpu_busy_share = report.run.whole_gpu_busy_share = 0.3;
+  ReportProcess& process = report.processes.emplace_back();
+  process.span_ns = 12 * kSecond;
+  process.gpu_busy_ns = 4 * kSecond;
+  ReportOperation& row = process.operations.emplace_back();
+  row.operation = "inference";
+  row.device_idle = {{"sync", 6 * kSecond}, {"launch", 2 * kSecond}};
+  report.diagnosis = Diagnose(report);
+  const std::string text = RenderGlance(glance_, "run", 100, {}, &report);
+  EXPECT_THAT(
+      text, testing::HasSubstr("\nSo far (12.0 s):\n" + report.diagnosis[0].finding.substr(0, 40)));
+  EXPECT_THAT(text, testing::HasSubstr("\nTry: Ask for results less often in inference"));
+  EXPECT_THAT(text,
+              testing::HasSubstr("\nGPU idle 70 % of the time: CPU notices late that the GPU is "
+                                 "done 52 %"));
+  EXPECT_THAT(text, testing::ContainsRegex("GPU busy, H100 +50 %")) << "the windows are there too";
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), 80) << line;
 }
 
 TEST_F(GlanceText, ALongOperationIsCutToTheWidth) {
