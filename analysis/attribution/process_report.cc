@@ -47,6 +47,16 @@ std::vector<ReportGap> NamedGaps(const ProcessTrace& process, const std::vector<
   return named;
 }
 
+std::vector<ReportIdleMark> IdleMarks(const ProcessTrace& process,
+                                      const std::vector<MarkedGap>& gaps) {
+  std::vector<ReportIdleMark> marks;
+  for (const MarkedGap& gap : gaps) {
+    marks.push_back({process.DeviceOf(static_cast<DeviceId>(gap.device)).info.index,
+                     gap.time.begin_ns - process.span_begin_ns, gap.time.length(), gap.cause});
+  }
+  return marks;
+}
+
 // Rows of a thread some of whose scopes are missing: what was open then is not known.
 void MarkScopesMissing(const ProcessTrace& process, ThreadId thread,
                        std::vector<ReportOperation>* rows) {
@@ -189,6 +199,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   AddKernelTables(sweep.kernels, roles.operations(), process, report);
   report->device_shares = DeviceShares(input, process);
   report->gaps = NamedGaps(process, sweep.gaps, roles);
+  report->idle_marks = IdleMarks(process, sweep.marked_gaps);
   report->queued_gaps = QueuedGaps(input, IdleCause::kQueued);
   report->event_wait_gaps = QueuedGaps(input, IdleCause::kEventWait);
   report->launches = AllLaunches(input);

@@ -20,6 +20,7 @@
 #include "analysis/report/report_ledger.h"
 #include "analysis/report/report_rank.h"
 #include "analysis/report/report_work.h"
+#include "analysis/trace/idle_cause.h"
 #include "analysis/trace/process_tree_peaks.h"
 #include "analysis/trace/run.h"
 
@@ -166,6 +167,14 @@ struct ReportGap {
   int64_t call_ns = 0;
 };
 
+// One of the longest stretches during which a device had nothing to do.
+struct ReportIdleMark {
+  uint32_t ordinal = 0;
+  int64_t begin_ns = 0;  // after the span's begin
+  int64_t ns = 0;
+  IdleCause cause = IdleCause::kUnknown;
+};
+
 // A further thread that annotates: a partition of the span by its own operations and layers.
 struct ReportLane {
   std::string thread;
@@ -240,7 +249,9 @@ struct ReportProcess {
   int64_t unknown_ns = 0;
   std::vector<ReportDeviceShare> device_shares;  // by device, then operation
   std::vector<ReportGap> gaps;                   // the ten longest, longest first
-  ReportQueuedGaps queued_gaps;                  // of all devices that it used
+  // Some hundred of each device, by device, then by begin. For a picture; not part of the JSON.
+  std::vector<ReportIdleMark> idle_marks;
+  ReportQueuedGaps queued_gaps;  // of all devices that it used
   ReportQueuedGaps event_wait_gaps;
   ReportLaunches launches;  // of all operations
   std::vector<ReportLane> lanes;

@@ -33,13 +33,17 @@ void IdleGaps::End(uint32_t device, int64_t now_ns, const CpuState& state, WorkI
   const int64_t length_ns = now_ns - of.begin_ns;
   if (length_ns <= 0) return;
   if (!Matters(device, length_ns)) return;
+  if (cause == IdleCause::kUnknown) cause = MostOf(of.by_cause, now_ns);
+  const Interval time{of.begin_ns, now_ns};
+  if (IsMarked(of, length_ns)) Mark({time, device, cause}, &of);
+  if (!IsLong(of, length_ns)) return;
   IdleGap gap;
-  gap.time = {of.begin_ns, now_ns};
+  gap.time = time;
   gap.at_begin = of.at_begin;
   gap.at_end = now_ns == span_end_ns_ ? at_span_end_ : state;
   gap.before = of.before;
   gap.after = after;
-  gap.cause = cause == IdleCause::kUnknown ? MostOf(of.by_cause, now_ns) : cause;
+  gap.cause = cause;
   Keep(gap, &of);
 }
 
@@ -50,6 +54,19 @@ IdleCause IdleGaps::MostOf(const CauseClock& since, int64_t now_ns) const {
     if (clock[cause] - since[cause] > clock[most] - since[most]) most = cause;
   }
   return static_cast<IdleCause>(most);
+}
+
+void IdleGaps::Mark(const MarkedGap& gap, DeviceGaps* device) {
+  const auto is_longer = [](const MarkedGap& a, const MarkedGap& b) {
+    return a.time.length() > b.time.length();
+  };
+  std::vector<MarkedGap>& marked = device->marked;
+  if (marked.size() == kMarkedGaps) {
+    std::pop_heap(marked.begin(), marked.end(), is_longer);
+    marked.pop_back();
+  }
+  marked.push_back(gap);
+  std::push_heap(marked.begin(), marked.end(), is_longer);
 }
 
 void IdleGaps::Keep(const IdleGap& gap, DeviceGaps* device) {
@@ -66,6 +83,19 @@ void IdleGaps::Visit(StateArchive& archive) {
   archive.IndexBelow(kIdleCauses, cause_);
   if (devices_.size() >= known) return archive.Fail();
   devices_.resize(known, unused);
+}
+
+std::vector<MarkedGap> IdleGaps::TakeMarked(const std::vector<bool>& used) {
+  std::vector<MarkedGap> all;
+  for (uint32_t device = 0; device < std::min(devices_.size(), used.size()); ++device) {
+    if (!used[device]) continue;
+    std::vector<MarkedGap>& marked = devices_[device].marked;
+    std::sort(marked.begin(), marked.end(), [](const MarkedGap& a, const MarkedGap& b) {
+      return a.time.begin_ns < b.time.begin_ns;
+    });
+    all.insert(all.end(), marked.begin(), marked.end());
+  }
+  return all;
 }
 
 std::vector<IdleGap> IdleGaps::Take(const std::vector<bool>& used) {

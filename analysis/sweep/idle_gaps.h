@@ -19,6 +19,8 @@
 namespace gpubound {
 
 inline constexpr size_t kLongestGaps = 10;
+// So many more of each device are told with their cause alone, for a picture of the run.
+inline constexpr size_t kMarkedGaps = 512;
 
 struct IdleGap {
   Interval time;
@@ -35,6 +37,12 @@ struct IdleGap {
   }
 };
 
+struct MarkedGap {
+  Interval time;
+  uint32_t device = 0;
+  IdleCause cause = IdleCause::kUnknown;
+};
+
 class IdleGaps {
  public:
   explicit IdleGaps(size_t devices) : devices_(devices) {}
@@ -48,8 +56,7 @@ class IdleGaps {
 
   // Whether one of |length_ns| could be among the longest of its device.
   bool Matters(uint32_t device, int64_t length_ns) const {
-    const std::vector<IdleGap>& longest = devices_[device].longest;
-    return longest.size() < kLongestGaps || length_ns > longest.back().time.length();
+    return IsLong(devices_[device], length_ns) || IsMarked(devices_[device], length_ns);
   }
   void Begin(uint32_t device, int64_t now_ns, const CpuState& state, WorkId before);
   // |cause|: of the whole gap; kUnknown: what the CPU did during it tells.
@@ -68,6 +75,9 @@ class IdleGaps {
 
   // Of the devices that |used| names, longest first; ties by begin.
   std::vector<IdleGap> Take(const std::vector<bool>& used);
+  // Likewise, the kMarkedGaps longest of each that began since the state was read: by device, then
+  // by begin.
+  std::vector<MarkedGap> TakeMarked(const std::vector<bool>& used);
 
  private:
   using CauseClock = std::array<int64_t, kIdleCauses>;
@@ -78,12 +88,22 @@ class IdleGaps {
     WorkId before{};
     CauseClock by_cause{};
     std::vector<IdleGap> longest;
+    std::vector<MarkedGap> marked;  // a heap, the shortest in front; not archived
     template <typename Archive>
     void Visit(Archive& archive) {
       archive.All(open, begin_ns, at_begin, before, by_cause, longest);
       if (longest.size() > kLongestGaps) archive.Fail();
     }
   };
+  static bool IsLong(const DeviceGaps& device, int64_t length_ns) {
+    const std::vector<IdleGap>& longest = device.longest;
+    return longest.size() < kLongestGaps || length_ns > longest.back().time.length();
+  }
+  static bool IsMarked(const DeviceGaps& device, int64_t length_ns) {
+    const std::vector<MarkedGap>& marked = device.marked;
+    return marked.size() < kMarkedGaps || length_ns > marked.front().time.length();
+  }
+  static void Mark(const MarkedGap& gap, DeviceGaps* device);
   CauseClock ClockAt(int64_t now_ns) const {
     CauseClock clock = by_cause_;
     clock[static_cast<size_t>(cause_)] += now_ns - since_ns_;

@@ -358,7 +358,10 @@ class Sweep {
     result_.total_cpu_time = timeline_.total_cpu_time();
     result_.caused_ns = caused_.caused_ns();
     result_.iterations = iterations_.Take();
-    if (all_) result_.gaps = gaps_.Take(result_.device_used);
+    if (all_) {
+      result_.gaps = gaps_.Take(result_.device_used);
+      result_.marked_gaps = gaps_.TakeMarked(result_.device_used);
+    }
     result_.queued = queued_.Take();
     result_.kernels = kernels_.Take();
     result_.launches = launches_.times();

@@ -79,6 +79,7 @@ struct SweepResult {
   std::vector<LaneCells> lanes;
   IterationTimes iterations;
   std::vector<IdleGap> gaps;
+  std::vector<MarkedGap> marked_gaps;
   std::vector<QueuedIdle> queued;  // by DeviceId
   std::vector<PeerWait> waits;
   std::vector<CounterMeans> counters;  // by OperationIndex; empty without samples
