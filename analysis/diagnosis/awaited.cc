@@ -51,9 +51,10 @@ std::string MainActivity(const ReportWait& wait, const AwaitedRows& awaited) {
   return most->first;
 }
 
-// The part of an operation's time that the headline is about.
+// The part of an operation's time that the headline is about; of a process that counts no
+// iterations all of it.
 double CoveredPart(const Report& report, const ReportProcess& process, const ReportOperation& row) {
-  if (report.run.headline != "iterations") return 1;
+  if (report.run.headline != "iterations" || !process.iterations) return 1;
   for (const ReportIterationOperation& covered : process.iterations->operations) {
     if (covered.operation == row.operation) return ShareOf(covered.wall_ns, row.wall_ns);
   }
