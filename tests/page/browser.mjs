@@ -9,6 +9,7 @@ import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, afterEach, before} from 'node:test';
+import {fileURLToPath} from 'node:url';
 
 const {GPUBOUND_CHROMIUM, GPUBOUND_PAGE_MODULES} = process.env;
 const require = createRequire(join(GPUBOUND_PAGE_MODULES, 'package.json'));
@@ -25,6 +26,14 @@ export async function launch() {
       .launch({executablePath, args: ['--no-sandbox', '--disable-gpu']});
 }
 
+// What a module of the page's sources exports, for tests of what needs no browser.
+export async function moduleOf(name) {
+  const source = fileURLToPath(new URL(`../../tools/page/src/${name}.ts`, import.meta.url));
+  const {outputFiles: [{text}]} = require('esbuild').buildSync(
+      {entryPoints: [source], bundle: true, format: 'esm', write: false});
+  return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`);
+}
+
 // Opens |file|. |page.sins| gathers messages of the console, errors, and requests beyond the file.
 export async function open(browser, file, {width = 1280, height = 900, scheme = 'light'} = {}) {
   const page = await browser.newPage();
@@ -33,7 +42,8 @@ export async function open(browser, file, {width = 1280, height = 900, scheme = 
   page.on('pageerror', (error) => page.sins.push(`error: ${error.message}`));
   page.on('dialog', (dialog) => page.sins.push(`dialog: ${dialog.message()}`));
   page.on('request', (request) => {
-    if (request.url() !== `file://${file}`) page.sins.push(`request: ${request.url()}`);
+    if (request.url().replace(/#.*/, '') !== `file://${file}`)
+      page.sins.push(`request: ${request.url()}`);
   });
   await page.setViewport({width, height});
   await page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: scheme}]);

@@ -2,18 +2,11 @@
 //
 // Names on the bars of the timeline can be read, whatever the bar's colour.
 import assert from 'node:assert/strict';
-import {readFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
-import {join} from 'node:path';
 import {test} from 'node:test';
-import {fileURLToPath} from 'node:url';
 
-const require = createRequire(join(process.env.GPUBOUND_PAGE_MODULES, 'package.json'));
-const source = fileURLToPath(new URL('../../tools/page/src/palette.ts', import.meta.url));
-const {code} =
-    require('esbuild').transformSync(readFileSync(source, 'utf8'), {loader: 'ts', format: 'esm'});
-const {inkOn, Palette} =
-    await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
+import {moduleOf} from './browser.mjs';
+
+const {inkOn, Palette} = await moduleOf('palette');
 
 const LEAST = 4.5;  // of small text: WCAG 2, level AA
 
@@ -47,6 +40,7 @@ test('every name stands out from its bar', () => {
     ...operations.map((name) => palette.ofScope(name)), ...names.map((n) => palette.ofScope(n)),
     ...names.map((n) => palette.ofWork(n)), ...names.map((n) => palette.ofWork(`memcpy ${n}`)),
     ...['gemm', 'compute', 'comm', 'copy'].map((name) => palette.ofWork(name)),
+    ...['launch', 'sync', 'queued', 'no such cause'].map((name) => palette.ofCause(name)),
     ...['cudaLaunchKernel', 'cudaStreamSynchronize', 'cudaMemcpy', 'cudaMalloc'].map(
         (name) => palette.ofCall(name))
   ];

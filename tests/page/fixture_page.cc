@@ -9,6 +9,8 @@
 // figures.json has figures as the text report writes them. odd_pages.h says what else.
 // Two processes that share a device, forty iterations, a device that is simulated and for a while
 // unknown, and names that would harm a page which took them for markup.
+#include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -76,6 +78,16 @@ std::string Iteration(int number, int64_t at, int64_t longer_ns) {
   return text + At(at + kIterationNs - early_ns, "step " + std::to_string(number));
 }
 
+// The number of each iteration, at its end.
+void AddCounter(LabelId counter, std::vector<ThreadEvent>* events) {
+  for (int i = 1; i <= kIterations; ++i) {
+    events->push_back(
+        {i * kIterationNs - 1, std::bit_cast<uint64_t>(double(i)), counter, SlotKind::kCounter});
+  }
+  std::stable_sort(events->begin(), events->end(),
+                   [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+}
+
 Run MakeRun(int64_t longer_ns = 0) {
   const int64_t span_ns = kIterations * kIterationNs;
   const std::string span = "span 0 " + std::to_string(span_ns) + "\n";
@@ -105,6 +117,10 @@ Run MakeRun(int64_t longer_ns = 0) {
   process.devices[1].info.simulated = true;
   process.devices[1].name = kHostileDevice;
   process.device_kind = "simulated";
+  process.labels.push_back({LabelKind::kCounter, Layer::kUnset, "", "mean_return"});
+  AddCounter(static_cast<LabelId>(process.labels.size() - 1), &process.threads[0].events);
+  constexpr int64_t kResident = 3LL << 29;  // bytes
+  process.process_tree = {{kIterationNs, 2, 0, kResident, 0}};
   process.Count(LedgerCounter::api_calls_suppressed) = 1'234'567;
   run.processes.back().queries_not_counted = "none was counted";
   process.notes.push_back(

@@ -83,20 +83,27 @@ std::string Classes() {
          "call main 690 692 cudaMemcpyAsync #3\ncopy 700 900 HtoD #3\n";
 }
 
-// As the scenario driver_and_inference_engine.
-std::string Shared() {
-  return "base native\nthread driver\n@0 driver begin operation rollout\n"
-         "@10 driver begin wait 101\n@60 driver end wait 101\n@70 driver end operation rollout\n"
-         "process 101 100\nbase native\nthread engine\ncall engine 12 14 cudaLaunchKernel #1\n"
-         "kernel 20 50 k #1\n";
-}
-
 // Two hosts whose processes have one pid, and a device of their own each.
 std::string Alike() {
   return "host near 1000\nthread main\n" + Launched("k", 20, 40, 1) +
          "process 100 1\nhost far 910\nspan 100 190\nthread main\n"
          "device 2 sms=4 blocks=2\ncall main 110 112 cudaLaunchKernel #1\n"
          "kernel 120 160 k #1 device=2\n";
+}
+
+bool WritePage(const std::string& path, const AnalyzedRun& analyzed) {
+  const Result<std::string> page = PageOf(analyzed);
+  if (!page.ok()) return false;
+  return WriteWholeFile(path + ".html", *page, /*force=*/true).ok() &&
+         WriteWholeFile(path + ".json", RenderJson(analyzed.report), /*force=*/true).ok();
+}
+
+bool WriteEmpty(const std::string& path) {
+  AnalyzedRun analyzed;
+  Result<Report> report = BuildReport(analyzed.run);
+  if (!report.ok()) return false;
+  analyzed.report = std::move(*report);
+  return WritePage(path, analyzed);
 }
 
 bool WriteRun(const std::string& path, const std::string& text) {
@@ -119,10 +126,7 @@ bool WriteRun(const std::string& path, const std::string& text) {
   Result<Report> report = BuildReport(analyzed.run, options);
   if (!report.ok() || !AddReplays(analyzed.run, options, &*report).ok()) return false;
   analyzed.report = std::move(*report);
-  const Result<std::string> page = PageOf(analyzed);
-  if (!page.ok()) return false;
-  return WriteWholeFile(path + ".html", *page, /*force=*/true).ok() &&
-         WriteWholeFile(path + ".json", RenderJson(analyzed.report), /*force=*/true).ok();
+  return WritePage(path, analyzed);
 }
 
 // Two single runs of many operations, of which one is twice as long.
@@ -148,7 +152,7 @@ bool WriteOddPages(const std::string& folder) {
   return WriteRun(folder + "/sparse", Sparse()) && WriteRun(folder + "/uneven", Uneven()) &&
          WriteRun(folder + "/long", Long()) && WriteRun(folder + "/deep", Deep()) &&
          WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
-         WriteRun(folder + "/shared", Shared()) && WriteRun(folder + "/alike", Alike()) &&
+         WriteRun(folder + "/alike", Alike()) && WriteEmpty(folder + "/empty") &&
          WriteSingleRuns(folder);
 }
 

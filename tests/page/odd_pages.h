@@ -16,7 +16,7 @@ namespace gpubound {
 // rows.html     100 operations, each with a launch and a kernel, in iterations, beside a lane of
 //               100
 // classes.html  a collective beside computation, and a copy
-// shared.html   a GPU that was idle for reasons that its main process does not know
+// empty.html    nothing was recorded
 bool WriteOddPages(const std::string& folder);
 
 }  // namespace gpubound

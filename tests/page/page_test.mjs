@@ -61,13 +61,16 @@ for (const grouping of ['layer', 'phase', 'operation and layer']) {
   });
 }
 
-test('every kernel has its figures beneath the operation that launched it', async () => {
+test('every kernel has its figures beside the operation that launched it', async () => {
   page = await open(browser, html);
   const {kernels} = report.processes[0];
   const shown = await rows(page, '.kernels');
   assert.deepEqual(
-      shown.map((row) => row.row).filter((name) => kernels.every((k) => k.operation !== name)),
-      kernels.map((kernel) => `${kernel.operation} ${kernel.name}`));
+      shown.map((row) => row.row).sort(),
+      kernels.map((kernel) => `${kernel.operation} ${kernel.name}`).sort());
+  assert.deepEqual(
+      shown.map((row) => row.figures.sum_ns),
+      kernels.map((kernel) => kernel.sum_ns).sort((a, b) => b - a), 'the longest first');
   for (const kernel of kernels) {
     const row = shown.find((row) => row.row === `${kernel.operation} ${kernel.name}`);
     for (const key of ['sum_ns', 'mean_ns', 'median_ns', 'p95_ns']) {
@@ -76,9 +79,6 @@ test('every kernel has its figures beneath the operation that launched it', asyn
     assert.equal(row.figures.sm_filled_ns, kernel.sm_filled_ns);
     assert.equal(row.count, kernel.count);
   }
-  const operation = shown.find((row) => row.row === kernels[0].operation);
-  const ofIt = kernels.filter((kernel) => kernel.operation === operation.row);
-  assert.equal(operation.figures.sum_ns, ofIt.reduce((sum, kernel) => sum + kernel.sum_ns, 0));
 });
 
 // Lines of the text report that begin with |start|.
@@ -94,7 +94,8 @@ test('the first lines say what those of the text report say', async () => {
   assert.deepEqual(
       await page.$$eval('.advice li', (nodes) => nodes.map((node) => node.textContent)),
       others.map(({finding, action}) => `${finding} ${action}`.trim()));
-  const notes = await page.$$eval('#headline > .note', (nodes) => nodes.map((n) => n.textContent));
+  const notes =
+      await page.$$eval('#headline > details .note', (nodes) => nodes.map((n) => n.textContent));
   assert.deepEqual(notes, [
     ...linesOf('GPU busy '), ...linesOf('GPU: '), ...linesOf('Wall time '),
     ...linesOf('Data quality: ')
@@ -102,25 +103,40 @@ test('the first lines say what those of the text report say', async () => {
   assert.match(notes[2], /75 % of the work was done/);
 });
 
-test('the bars below it have the shares that it names', async () => {
+// What the tile |label| says: its figure, and what is below it.
+const tileOf = (page, label) => page.$$eval('.tile', (tiles, label) => {
+  const tile = tiles.find((tile) => tile.querySelector('dt').textContent === label);
+  return [tile.querySelector('strong').textContent, tile.querySelector('.note').textContent];
+}, label);
+
+test('the figures below it are those that it names', async () => {
   page = await open(browser, html);
-  const shown = await page.$$eval('.meter-head strong', (nodes) => nodes.map((n) => n.textContent));
-  const [, really, idle, claimed] = linesOf('GPU busy ')[0].match(
-      /GPU busy (at least \d+ %).*idle ((?:>= )?\d+ %); nvidia-smi would show up to (\d+ %)/);
-  assert.deepEqual(shown, [claimed, really, idle]);
-  assert.match(await text(page, '.meter:last-child .note'), /^[\d.]+ % simulation; unknown/);
+  const [, busy, claimed] = linesOf('GPU busy ')[0].match(
+      /GPU busy (at least \d+ %).*nvidia-smi would show up to (\d+ %)/);
+  const [shown, note] = await tileOf(page, 'GPU busy');
+  assert.equal(shown, busy);
+  assert.match(note, /unknown \u2264 1\.0 %/);
+  assert.ok(note.endsWith(`nvidia-smi would show up to ${claimed}`), note);
+  const [process] = report.processes;
+  const [median] = await tileOf(page, 'Iteration, median');
+  assert.ok(Math.abs(parseTime(median) - process.iterations.median_ns) < 0.005 * parseTime(median));
+  const filled = process.operations.reduce((sum, row) => sum + row.sm_filled_ns, 0);
+  const [fill, limited] = await tileOf(page, 'Filled (SM fill of busy time)');
+  const share = 100 * filled / process.gpu_busy_ns;
+  assert.ok(Math.abs(parseFloat(fill.replace('\u2264 ', '')) - share) <= 0.5, `${fill}, ${share}`);
+  assert.ok(
+      limited.includes(`save \u2265 ${(report.run.gpu_limited_share * 100).toFixed(1)} %`),
+      limited);
 });
 
 test('what the run would be without this and that is the report\'s', async () => {
   page = await open(browser, html);
   const {run} = report;
-  const overview = await text(page, '.overview');
-  const limited = `GPU-limited\u2265 ${(run.gpu_limited_share * 100).toFixed(1)} %`;
-  assert.ok(overview.includes(limited), overview);
+  const overview = await text(page, '.halves');
   const {saving} = report.diagnosis[0];
   if (saving) {
     assert.ok(
-        overview.includes(`95 %: ${Math.floor(saving.saves_low * 100)} to ${
+        overview.includes(`the largest saves ${Math.floor(saving.saves_low * 100)} to ${
             Math.ceil(saving.saves_high * 100)} %`),
         overview);
   }
@@ -223,6 +239,21 @@ test(
         const words = row.shown.split(/\d/)[0];  // before the first figure
         assert.ok(linesOf('Without GPU work of its own ')[0].includes(words), words);
       }
+      assert.match(
+          await text(page, '#idle .said'), /^Time without GPU work of its own, by cause: \d+ %/);
+      const whole = process.span_ns * new Set(process.devices.map(({uuid}) => uuid)).size;
+      for (const {row, share, action} of await page.$$eval(
+               '.causes tbody tr',
+               (rows) => rows.map((row) => ({
+                                    row: row.dataset.row,
+                                    share: row.querySelector('[data-key=share]').textContent,
+                                    action: row.lastElementChild.textContent,
+                                  })))) {
+        assert.ok(
+            Math.abs(parseFloat(share.replace('<', '')) - 100 * causes[row] / whole) <= 0.5,
+            `${row} ${share}`);
+        assert.match(action, /^[A-Z].*\.$/, row);
+      }
 
       const transitions = Object.fromEntries(process.operations.flatMap(
           (row) => Object.entries(row.transitions)
@@ -241,10 +272,11 @@ test(
           (nodes) => nodes.map((node) => [node.dataset.key, Number(node.dataset.ns)]));
       for (const [key, ns] of facts) assert.equal(ns, process.iterations[key], key);
       const mean = await rows(page, '.mean-iteration');
+      const each = (ns) => Math.floor(ns / process.iterations.count);
       assert.deepEqual(
-          mean.map((row) => row.figures.wall_ns),
+          mean.map((row) => [row.row, row.figures.wall_ns, row.figures.gpu_busy_ns]),
           process.iterations.operations.map(
-              (row) => Math.floor(row.wall_ns / process.iterations.count)));
+              (row) => [row.operation, each(row.wall_ns), each(row.gpu_busy_ns)]));
       const slowest = await rows(page, '.slowest');
       assert.deepEqual(
           slowest.map((row) => [row.figures.ns, row.figures.gpu_busy_ns]),
@@ -398,11 +430,10 @@ test('unknown GPU time is neither idle nor a lack of work', async () => {
   assert.equal(
       await text(page, '.lead'),
       'Inconclusive: what the GPU did is unknown for 100 % of the time.');
-  const notes = await page.$$eval('#headline > .note', (nodes) => nodes.map((n) => n.textContent));
-  assert.equal(notes[0], 'GPU unknown 100 %: no work was recorded, but some could have run.');
-  const meters = await page.$$eval('.meter-head', (nodes) => nodes.map((n) => n.textContent));
-  assert.deepEqual(meters, ['GPU busyat least 0 %', 'idle0 %']);
-  assert.match(await text(page, '.meter:last-child .note'), /^unknown 100 %/);
+  assert.equal(
+      await text(page, '#headline > details .note'),
+      'GPU unknown 100 %: no work was recorded, but some could have run.');
+  assert.deepEqual(await tileOf(page, 'GPU busy'), ['at least 0 %', 'unknown 100 %']);
   const [process] = await rows(page, '.processes');
   assert.equal(process.texts.gpu_busy_ns, '\u2265 0');
   assert.match(await text(page, '#processes'), /device 1visible, use unknown\u2265 0\u2265 0 %/);
@@ -417,5 +448,5 @@ test('of no iteration there is no mean, and no slowest', async () => {
   assert.deepEqual(facts, ['start_up_ns', 'warm_up_ns', 'shutdown_ns']);
   assert.match(await text(page, '#iterations'), /0 after 1 of warm-up/);
   assert.equal(await page.$('.slowest'), null);
-  assert.equal(await page.$('.mean-iteration'), null);
+  assert.match(await text(page, '.halves h3'), /^Where the run goes/);
 });

@@ -4,23 +4,16 @@
 // critical path it is.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {before, test} from 'node:test';
-import {fileURLToPath} from 'node:url';
 
-import {browser, open, rows, surround, text} from './browser.mjs';
+import {browser, moduleOf, open, rows, spelledOut, surround, text} from './browser.mjs';
 
 const folder = surround('words');
-const source = fileURLToPath(new URL('../../tools/page/src/format.ts', import.meta.url));
+const format = await moduleOf('format');
 let figures;
-let format;
 
-before(async () => {
-  const require = createRequire(join(process.env.GPUBOUND_PAGE_MODULES, 'package.json'));
-  const {code} =
-      require('esbuild').transformSync(readFileSync(source, 'utf8'), {loader: 'ts', format: 'esm'});
-  format = await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
+before(() => {
   figures = JSON.parse(readFileSync(join(folder, 'figures.json')));
 });
 
@@ -33,7 +26,7 @@ for (const [name, kind] of [
 }
 
 test('GPU time beside unknown time is a lower bound in every table', async () => {
-  const [process] = JSON.parse(readFileSync(join(folder, 'report.json'))).processes;
+  const [process] = JSON.parse(readFileSync(join(folder, 'report.json')), spelledOut).processes;
   const page = await open(browser, join(folder, 'page.html'));
   const isBound = (row, key) => row.texts[key].startsWith('\u2265 ');
   for (const [selector, key] of [
@@ -44,8 +37,9 @@ test('GPU time beside unknown time is a lower bound in every table', async () =>
       assert.ok(shown.some((row) => row.figures.unknown_ns > 0), selector);
     for (const row of shown) {
       if (row.figures.unknown_ns === undefined) {
-        const operation = process.lanes[0].operations.find(({operation}) => operation === row.row);
-        row.figures.unknown_ns = operation.unknown_ns;
+        const known =
+            selector === '.lane' ? process.lanes[0].operations : process.iterations.operations;
+        row.figures.unknown_ns = known.find(({operation}) => operation === row.row).unknown_ns;
       }
       assert.equal(isBound(row, key), row.figures.unknown_ns > 0, `${selector} ${row.row}`);
     }

@@ -21,6 +21,7 @@ struct KeptEvent {
   uint32_t depth = 0;
   bool begin_cut = false;  // began earlier, where events are missing
   bool end_cut = false;    // its end was not recorded
+  uint32_t link = 0;       // a call and the work that it launched have the same; 0: none
 };
 
 // What the tracks of a run share.

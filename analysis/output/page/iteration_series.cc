@@ -6,9 +6,32 @@
 #include <algorithm>
 
 namespace gpubound {
+namespace {
 
-std::vector<IterationPoint> IterationSeries(const std::vector<ReportIteration>& iterations,
-                                            int64_t offset_ns, size_t most) {
+// |group| iterations make a point.
+void AddOperations(const ReportIterationSeries& series, size_t group,
+                   std::vector<IterationPoint>* points) {
+  const size_t operations = std::min(series.operation_wall_ns.size(), kStacked + 1);
+  std::vector<int64_t> sampled(points->size());
+  for (size_t i = 0; i < series.iterations.size(); ++i) {
+    const size_t at = series.iterations[i] / group;
+    ++sampled[at];
+    std::vector<int64_t>& sums = (*points)[at].operation_ns;
+    sums.resize(operations);
+    for (size_t row = 0; row < series.operation_wall_ns.size(); ++row) {
+      sums[std::min(row, kStacked)] += series.operation_wall_ns[row][i];
+    }
+  }
+  for (size_t at = 0; at < points->size(); ++at) {
+    for (int64_t& ns : (*points)[at].operation_ns) ns /= sampled[at];
+  }
+}
+
+}  // namespace
+
+std::vector<IterationPoint> IterationSeries(const ReportIterations& all, int64_t offset_ns,
+                                            size_t most) {
+  const std::vector<ReportIteration>& iterations = all.every;
   const size_t count = iterations.size();
   const size_t group = count == 0 ? 1 : (count - 1) / std::max<size_t>(most, 1) + 1;
   std::vector<IterationPoint> points;
@@ -17,7 +40,7 @@ std::vector<IterationPoint> IterationSeries(const std::vector<ReportIteration>& 
     const int64_t begin_ns = iteration.begin_ns + offset_ns;
     if (i % group == 0) {
       points.push_back(
-          {iteration.number, 0, 0, {begin_ns, begin_ns}, iteration.ns, iteration.ns, 0});
+          {iteration.number, 0, 0, {begin_ns, begin_ns}, iteration.ns, iteration.ns, 0, {}});
     }
     IterationPoint& point = points.back();
     ++point.count;
@@ -27,6 +50,7 @@ std::vector<IterationPoint> IterationSeries(const std::vector<ReportIteration>& 
     point.longest_ns = std::max(point.longest_ns, iteration.ns);
     point.busy_ns += iteration.gpu_busy_ns;
   }
+  AddOperations(all.series, group, &points);
   return points;
 }
 

@@ -14,6 +14,8 @@
 
 namespace gpubound {
 
+inline constexpr size_t kStacked = 7;  // as STACKED of tools/page/src/iteration_chart.ts
+
 // |count| iterations that follow each other.
 struct IterationPoint {
   int64_t first = 0;  // as the program counts
@@ -23,11 +25,14 @@ struct IterationPoint {
   int64_t shortest_ns = 0;
   int64_t longest_ns = 0;
   int64_t busy_ns = 0;  // some device of the process worked
+  // Mean time of the first kStacked of ReportIterations::operations, then of all others, over those
+  // of the iterations of which it is known; empty: of none.
+  std::vector<int64_t> operation_ns;
 };
 
-// |iterations| in order of time, in at most |most| points. |offset_ns| is added to each instant.
-std::vector<IterationPoint> IterationSeries(const std::vector<ReportIteration>& iterations,
-                                            int64_t offset_ns, size_t most);
+// All |iterations| in at most |most| points. |offset_ns| is added to each instant.
+std::vector<IterationPoint> IterationSeries(const ReportIterations& iterations, int64_t offset_ns,
+                                            size_t most);
 
 }  // namespace gpubound
 

@@ -5,7 +5,9 @@
 #include "analysis/output/page/page_json.h"
 
 #include "analysis/base/demangle.h"
+#include "analysis/diagnosis/cause_rules.h"
 #include "analysis/diagnosis/headline_facts.h"
+#include "analysis/output/page/thin_processes.h"
 #include "analysis/output/text/headline.h"
 #include "analysis/output/text/report_sections.h"
 #include "analysis/output/text/report_waits.h"
@@ -20,7 +22,8 @@ namespace {
 
 using Json = OrderedJson;
 
-constexpr size_t kKernels = 40;
+constexpr size_t kDetailedProcesses = 64;
+constexpr size_t kOperationDevices = 400;
 constexpr size_t kOperationKernels = 12;  // of each operation
 constexpr size_t kGraphNodes = 12;        // of each graph
 constexpr size_t kLongestName = 200;      // bytes; of kernels, which may be templates of templates
@@ -40,7 +43,8 @@ Json IntervalJson(const Interval& interval) {
 
 Json PointJson(const IterationPoint& point) {
   return Json::array({point.first, point.count, point.time.begin_ns, point.time.end_ns,
-                      point.shortest_ns, point.longest_ns, point.busy_ns, point.last});
+                      point.shortest_ns, point.longest_ns, point.busy_ns, point.last,
+                      point.operation_ns});
 }
 
 // Begin less that of the event before, length, name, depth.
@@ -55,6 +59,35 @@ std::string EventColumn(const std::vector<KeptEvent>& events) {
     last_ns = event.begin_ns;
   }
   return column.Base64();
+}
+
+// Of calls and of work on streams: each less that of the event before.
+std::string LinkColumn(const TimelineTrack& track) {
+  ByteColumn column;
+  if (track.kind != TrackKind::kCalls && track.kind != TrackKind::kStream) return column.Base64();
+  int64_t last = 0;
+  for (const KeptEvent& event : track.events) {
+    column.Signed(event.link - last);
+    last = event.link;
+  }
+  return column.Base64();
+}
+
+Json CounterJson(const CounterSeries& series) {
+  return Json{{"process", series.process},
+              {"title", Cut(series.title)},
+              {"unit", series.unit},
+              {"points", ArrayOf(series.points, [](const CounterPoint& point) {
+                 return Json::array({point.time_ns, point.value});
+               })}};
+}
+
+Json IdleJson(const IdleTrack& track) {
+  return Json{{"process", track.process},
+              {"ordinal", track.ordinal},
+              {"gaps", ArrayOf(track.gaps, [](const IdleTrack::Gap& gap) {
+                 return Json::array({gap.time.begin_ns, gap.time.end_ns, IdleCauseName(gap.cause)});
+               })}};
 }
 
 // Events that are longer than they seem: which, and at what end.
@@ -78,8 +111,24 @@ Json TrackJson(const TimelineTrack& track) {
               {"kept", track.events.size()},
               {"band", track.band.Base64()},
               {"events", EventColumn(track.events)},
+              {"links", LinkColumn(track)},
               {"cut", CutsJson(track.events)},
               {"thinned", ArrayOf(track.thinned, IntervalJson)}};
+}
+
+// The coarse level of a device's only stream is the device's, and is not written again.
+Json TracksJson(const std::vector<TimelineTrack>& tracks) {
+  Json json = Json::array();
+  const TimelineTrack* device = nullptr;
+  for (const TimelineTrack& track : tracks) {
+    Json& row = json.emplace_back(TrackJson(track));
+    if (track.kind == TrackKind::kDevice) device = &track;
+    if (track.kind != TrackKind::kStream || device == nullptr) continue;
+    const bool is_same = device->process == track.process && device->ordinal == track.ordinal &&
+                         device->band.bytes() == track.band.bytes();
+    if (is_same) row["band"] = "";
+  }
+  return json;
 }
 
 Json TimelineJson(const PageTimeline& timeline) {
@@ -87,12 +136,18 @@ Json TimelineJson(const PageTimeline& timeline) {
   for (const DetailWindow& window : timeline.windows) {
     windows.push_back(Json::array({window.time.begin_ns, window.time.end_ns, window.why}));
   }
-  return Json{
-      {"span_ns", timeline.span_ns},           {"bucket_ns", timeline.grid.bucket_ns},
-      {"buckets", timeline.grid.buckets},      {"whole", timeline.whole},
-      {"windows", std::move(windows)},         {"thinned", ArrayOf(timeline.thinned, IntervalJson)},
-      {"names", ArrayOf(timeline.names, Cut)}, {"comm_names", timeline.comm_names},
-      {"copy_names", timeline.copy_names},     {"tracks", ArrayOf(timeline.tracks, TrackJson)}};
+  return Json{{"span_ns", timeline.span_ns},
+              {"bucket_ns", timeline.grid.bucket_ns},
+              {"buckets", timeline.grid.buckets},
+              {"whole", timeline.whole},
+              {"windows", std::move(windows)},
+              {"thinned", ArrayOf(timeline.thinned, IntervalJson)},
+              {"names", ArrayOf(timeline.names, Cut)},
+              {"comm_names", timeline.comm_names},
+              {"copy_names", timeline.copy_names},
+              {"tracks", TracksJson(timeline.tracks)},
+              {"counters", ArrayOf(timeline.counters, CounterJson)},
+              {"idle", ArrayOf(timeline.idle, IdleJson)}};
 }
 
 Json NodesJson(const std::vector<ReportGraphNode>& nodes) {
@@ -163,44 +218,50 @@ Json SummaryJson(const Report& report) {
   options.width = kOneLine;
   const std::optional<double> own = OwnShare(report);
   const ReportUnknown& unknown = report.run.unknown;
-  // Without a device none was idle, unless work may have run.
-  const bool has_idle = report.run.devices_used > 0 || unknown.share > 0;
-  const IdleExplained idle = has_idle ? HeadlineIdle(report) : IdleExplained{};
-  Json causes = Json::object();
-  for (const CauseTime& cause : idle.causes) causes[cause.cause] = cause.ns;
+  const ReportProcess* told = ToldProcess(report);
   return Json{{"headline", HeadlineText(report)},
               {"scope", Sentence(HeadlineScope(report, options))},
               {"wall", Sentence(WallTimeLine(report, options))},
               {"main_process", IndexOf(report, MainProcess(report))},
-              {"told_process", IndexOf(report, ToldProcess(report))},
+              {"told_process", IndexOf(report, told)},
               {"smi_model", report.run.smi_model},
               {"own_share", own ? Json(*own) : Json()},
               {"unknown_share", unknown.share},
               {"unknown_is_upper_bound", unknown.is_upper_bound},
               {"headline_is_part", HeadlineIsPart(report)},
-              {"idle_ns", idle.idle_ns},
-              {"idle_causes", std::move(causes)}};
+              {"sm_filled_ns", told == nullptr ? 0 : SmFilledNs(*told)}};
 }
 
-Json ProcessJson(const ProcessTrace& process, const ReportProcess& report,
-                 const PageTimeline& timeline, size_t index) {
+// In words, what the process's devices waited for and what to do about it.
+Json CausesJson(const Report& report, const ReportProcess& process) {
+  Json causes = Json::object();
+  const bool python = BlamesPython(report, process);
+  for (const ReportOperation& row : process.operations) {
+    for (const CauseTime& time : row.device_idle) {
+      if (causes.contains(time.cause)) continue;
+      causes[time.cause] = Json{{"text", CauseText(time.cause, python)},
+                                {"action", FactsOfCause(report, process, time.cause).action}};
+    }
+  }
+  return causes;
+}
+
+Json ProcessJson(const ProcessTrace& process, const Report& whole, const PageTimeline& timeline,
+                 size_t index) {
+  const ReportProcess& report = whole.processes[index];
   TextOptions options;
   options.width = kOneLine;
-  Json kernels = Json::array();
-  for (size_t i = 0; i < std::min(kKernels, report.kernels.size()); ++i) {
-    kernels.push_back(KernelJson(report.kernels[i]));
-  }
-  return Json{{"offset_ns", timeline.offset_ns[index]},
+  return Json{{"detailed", true},
+              {"offset_ns", timeline.offset_ns[index]},
               {"end", SpanEndText(report.span_end)},
               {"version", process.version},
               {"command", process.command},
               {"correction", Sentence(CorrectionSentence(report, options, /*has_gpu=*/true))},
               {"waiting", Sentence(WaitSentence(report, options))},
-              {"kernels_total", report.kernels.size()},
-              {"kernels", std::move(kernels)},
               {"operation_kernels", OperationKernelsJson(report.operation_kernels)},
               {"iterations", ArrayOf(timeline.iterations[index], PointJson)},
-              {"unknown", ArrayOf(timeline.unknown[index], IntervalJson)}};
+              {"unknown", ArrayOf(timeline.unknown[index], IntervalJson)},
+              {"causes", CausesJson(whole, report)}};
 }
 
 Json RunJson(const Run& run, const ReportRun& reported) {
@@ -247,13 +308,23 @@ std::string EscapedForHtml(std::string_view json) {
 }
 
 std::string RenderPageJson(const Run& run, const Report& report, const PageTimeline& timeline) {
-  Json processes = Json::array();
-  for (size_t p = 0; p < run.processes.size(); ++p) {
-    processes.push_back(ProcessJson(run.processes[p], report.processes[p], timeline, p));
-  }
+  const std::vector<bool> detailed = DetailedProcesses(report, kDetailedProcesses);
   // Names of kernels may be long and many: the page has those that matter beside the report.
   Json figures = Json::parse(RenderJson(report));
-  for (Json& process : figures["processes"]) process.erase("kernels");
+  Json processes = Json::array();
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    Json& process = figures["processes"][p];
+    process.erase("kernels");
+    if (detailed[p]) {
+      processes.push_back(ProcessJson(run.processes[p], report, timeline, p));
+      continue;
+    }
+    ThinProcess(&process);
+    processes.push_back(Json{{"detailed", false},
+                             {"offset_ns", timeline.offset_ns[p]},
+                             {"end", SpanEndText(report.processes[p].span_end)}});
+  }
+  ThinOperationDevices(kOperationDevices, &figures["operation_devices"]);
   const Json document{{"format", "gpubound.page.v1"},
                       {"run", RunJson(run, report.run)},
                       {"summary", SummaryJson(report)},

@@ -180,7 +180,8 @@ class ProcessTracks {
       }
       const uint32_t name = At(label_names_, Raw(call.label));
       track->band.Add(call.start_ns + to_run_ns_, call.end_ns + to_run_ns_, name);
-      track->keeper.Add({call.start_ns + to_run_ns_, call.end_ns + to_run_ns_, name, 0});
+      track->keeper.Add({call.start_ns + to_run_ns_, call.end_ns + to_run_ns_, name, 0, false,
+                         false, call.correlation});
     }
   }
 
@@ -229,7 +230,8 @@ class ProcessTracks {
                           std::min(work.end_ns, process_.span_end_ns)};
       OpenTrack& track = StreamTrack(work.stream);
       track.band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
-      track.keeper.Add({work.start_ns + to_run_ns_, work.end_ns + to_run_ns_, name, 0});
+      track.keeper.Add({work.start_ns + to_run_ns_, work.end_ns + to_run_ns_, name, 0, false, false,
+                        work.correlation});
       DeviceOf(work.stream)
           .band.Add(time.begin_ns + to_run_ns_, time.end_ns + to_run_ns_, class_name);
     }
@@ -262,7 +264,31 @@ std::vector<Interval> UnknownOf(const ProcessTrace& process, int64_t to_run_ns, 
 
 std::vector<IterationPoint> PointsOf(const ReportProcess& process, int64_t offset_ns, size_t most) {
   if (!process.iterations) return {};
-  return IterationSeries(process.iterations->every, offset_ns, most);
+  return IterationSeries(*process.iterations, offset_ns, most);
+}
+
+// The |most| longest marks of each device.
+std::vector<IdleTrack> IdleOf(const ReportProcess& process, uint32_t index, int64_t offset_ns,
+                              size_t most) {
+  std::vector<IdleTrack> tracks;
+  for (const ReportIdleMark& mark : process.idle_marks) {
+    if (tracks.empty() || tracks.back().ordinal != mark.ordinal) {
+      tracks.push_back({index, mark.ordinal, {}});
+    }
+    const int64_t begin_ns = mark.begin_ns + offset_ns;
+    tracks.back().gaps.push_back({{begin_ns, begin_ns + mark.ns}, mark.cause});
+  }
+  for (IdleTrack& track : tracks) {
+    if (track.gaps.size() <= most) continue;
+    const auto end = track.gaps.begin() + static_cast<std::ptrdiff_t>(most);
+    std::nth_element(track.gaps.begin(), end, track.gaps.end(), [](const auto& a, const auto& b) {
+      return a.time.length() > b.time.length();
+    });
+    track.gaps.erase(end, track.gaps.end());
+    std::sort(track.gaps.begin(), track.gaps.end(),
+              [](const auto& a, const auto& b) { return a.time.begin_ns < b.time.begin_ns; });
+  }
+  return tracks;
 }
 
 uint64_t TracksOf(const Run& run) {
@@ -341,6 +367,18 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
     timeline.iterations.push_back(
         PointsOf(report.processes[p], timeline.offset_ns[p], limits.iteration_points));
     timeline.unknown.push_back(UnknownOf(run.processes[p], to_run_ns, limits.unknown_intervals));
+    constexpr size_t kFewest = 8;  // points, and marks, of each
+    for (CounterSeries& series :
+         CountersOf(run.processes[p], *SourceOf(run.processes[p]), to_run_ns, limits.counters,
+                    std::max(kFewest, limits.counter_points / run.processes.size() / 8))) {
+      series.process = static_cast<uint32_t>(p);
+      timeline.counters.push_back(std::move(series));
+    }
+    for (IdleTrack& track :
+         IdleOf(report.processes[p], static_cast<uint32_t>(p), timeline.offset_ns[p],
+                std::max(kFewest, limits.idle_marks / run.processes.size()))) {
+      timeline.idle.push_back(std::move(track));
+    }
   }
   for (uint32_t p = 0; p < processes.size(); ++p) {
     std::vector<TimelineTrack> of_process = processes[p].TakeTracks(p);

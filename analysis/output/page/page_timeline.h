@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/output/page/counter_series.h"
 #include "analysis/output/page/detail_window.h"
 #include "analysis/output/page/event_keeper.h"
 #include "analysis/output/page/iteration_series.h"
@@ -29,6 +30,9 @@ struct PageLimits {
   size_t iteration_points = 2'000;   // of one process
   size_t names = 4'000;              // the others are one name
   size_t unknown_intervals = 2'000;  // of one process; neighbours are joined
+  size_t counters = 32;              // of one process
+  size_t counter_points = 20'000;    // of the run; each counter has at least some
+  size_t idle_marks = 10'000;        // of the run, the longest of each device
   size_t thinned_intervals = 2'000;  // likewise, of the run; of a thread its part of as many
 };
 
@@ -48,6 +52,17 @@ struct TimelineTrack {
   std::vector<Interval> thinned;  // of a thread: where its events were removed
 };
 
+// Why a device of a process was idle: its longest gaps, by begin.
+struct IdleTrack {
+  uint32_t process = 0;
+  uint32_t ordinal = 0;
+  struct Gap {
+    Interval time;
+    IdleCause cause = IdleCause::kUnknown;
+  };
+  std::vector<Gap> gaps;
+};
+
 // All times are of the run's timeline: 0 is where its first process begins.
 struct PageTimeline {
   BucketGrid grid;
@@ -59,7 +74,9 @@ struct PageTimeline {
   std::vector<uint32_t> comm_names;   // of collectives, as indices
   std::vector<uint32_t> copy_names;   // of copies and sets
   std::vector<TimelineTrack> tracks;  // of each process: devices, streams, threads with their calls
-  std::vector<int64_t> offset_ns;     // of each process's span
+  std::vector<CounterSeries> counters;                  // by process
+  std::vector<IdleTrack> idle;                          // by process, then device
+  std::vector<int64_t> offset_ns;                       // of each process's span
   std::vector<std::vector<IterationPoint>> iterations;  // by process
   std::vector<std::vector<Interval>> unknown;           // by process
 };

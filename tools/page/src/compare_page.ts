@@ -3,10 +3,10 @@
 // How runs differ: for each group against the first how fast it is and what made it so, a waterfall
 // from the one to the other, and tables with an interval beside each difference. Only what is
 // significant is coloured, and marked by a word and a sign as well.
+import {causeText} from './cause_words';
 import {ComparedFigure, ComparedValue, ComparisonData} from './comparison_data';
 import {element, listed, section, table} from './dom';
 import {bounded, exactNs, formatCount, formatShare, formatTime} from './format';
-import {causeText} from './headline';
 import {themeButton} from './theme';
 import {waterfall} from './waterfall';
 

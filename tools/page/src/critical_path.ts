@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the length of the run hangs on, and what it would be with parts of it made faster.
+// What the length of the run hangs on.
 import {CriticalPath, PageData} from './data';
-import {barCell, element, nameCell, part, rowOf, shareCell, table, timeCell} from './dom';
+import {barCell, element, nameCell, rowOf, shareCell, table, timeCell} from './dom';
 import {formatTime, share} from './format';
 import {processName} from './names';
-import {savingsTable} from './savings';
 
 const MOST_ROWS = 12;
 
@@ -47,7 +46,7 @@ function ownerName({report, summary}: PageData): string {
 
 export function criticalPath(path: CriticalPath, data: PageData): HTMLElement[] {
   const owner = ownerName(data);
-  const nodes = [
+  return [
     element('p', {
       class: 'note',
       text: `The chain of what waited for what, from the end of ${owner} back to its begin: ${
@@ -55,7 +54,4 @@ export function criticalPath(path: CriticalPath, data: PageData): HTMLElement[] 
     }),
     partTable(path, data),
   ];
-  const savings = savingsTable(data.report.run.savings);
-  if (savings) nodes.push(part('What would help', [savings]));
-  return nodes;
 }

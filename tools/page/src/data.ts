@@ -45,7 +45,8 @@ export interface Operation {
   gpu_caused_is_lower_bound: boolean;
   scopes_missing: boolean;
   other_threads_only: boolean;
-  cpu: CpuTime|null;  // null: nothing is known of it
+  cpu: CpuTime|null;     // null: nothing is known of it
+  sm_filled_ns: number;  // of gpu_busy_ns
 }
 
 export interface Gap {
@@ -155,6 +156,9 @@ export interface ReportProcess {
   counters: Counters[];
   corrected: Corrected|null;
   corrected_why_not: string;
+  sm_fill_is_upper_bound: boolean;
+  devices: {uuid: string; ordinal: number}[];  // by operation
+  throughput: {counter: string; total: number; per_second: number; ns: number}[];
 }
 
 // In which device work could have run unrecorded: times in which its devices worked are bounds.
@@ -206,6 +210,7 @@ export interface Saving {
 
 export interface Diagnosis {
   kind: string;
+  operation: string;  // that limits the run; empty: none does
   finding: string;
   action: string;
   saving: Saving|null;
@@ -265,8 +270,11 @@ export interface Report {
   ranks: Rank[];
 }
 
-// first number, count, begin, end, shortest, longest, GPU busy, last number
-export type IterationPoint = [number, number, number, number, number, number, number, number];
+// first number, count, begin, end, shortest, longest, GPU busy, last number, and time of the first
+// operations of Iterations::operations in the mean one, that of all others last; none where that is
+// not known
+export type IterationPoint =
+    [number, number, number, number, number, number, number, number, number[]];
 
 export interface DeviceWork {
   count: number;
@@ -292,17 +300,23 @@ export interface OperationKernels extends DeviceWork {
 }
 
 export interface PageProcess {
+  detailed: boolean;  // else it has the times of its operations alone (thin.ts)
   offset_ns: number;
   end: string;
   version: string;
   command: string[];
   correction: string;
   waiting: string;
-  kernels_total: number;
-  kernels: Kernel[];
   operation_kernels: OperationKernels[];
   iterations: IterationPoint[];
   unknown: [number, number][];
+  causes: Record<string, CauseWords>;  // of those of its idle time
+}
+
+// A cause of idle GPU time in words, and what to do about it.
+export interface CauseWords {
+  text: string;
+  action: string;
 }
 
 export interface TrackData {
@@ -316,6 +330,7 @@ export interface TrackData {
   kept: number;
   band: string;
   events: string;
+  links: string;  // of calls and streams: numbers that a call shares with what it launched
   cut: [number, number][];  // which events go on unseen: 1 before their begin, 2 behind their end
   thinned: [number, number][];  // of a thread: where its events were removed
 }
@@ -331,6 +346,23 @@ export interface TimelineData {
   comm_names: number[];  // of collectives and of copies, as indices
   copy_names: number[];
   tracks: TrackData[];
+  counters: CounterData[];
+  idle: IdleData[];
+}
+
+// What was sampled, or what the program counted, over time.
+export interface CounterData {
+  process: number;
+  title: string;
+  unit: string;
+  points: [number, number][];  // time and value, ascending
+}
+
+// The longest stretches in which a device of a process was idle: begin, end and cause, ascending.
+export interface IdleData {
+  process: number;
+  ordinal: number;
+  gaps: [number, number, string][];
 }
 
 // What the text report says of the run, in its words, and the shares that are in them.
@@ -345,8 +377,7 @@ export interface Summary {
   unknown_share: number;
   unknown_is_upper_bound: boolean;
   headline_is_part: boolean;  // its figures are not those of the whole run
-  idle_ns: number;
-  idle_causes: Record<string, number>;
+  sm_filled_ns: number;       // of the told process's GPU busy time
 }
 
 export interface PageData {

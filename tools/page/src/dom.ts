@@ -2,7 +2,7 @@
 //
 // Elements with text in them. Names of a run reach the page through `text` and `title` only, never
 // as markup.
-import {bounded, exactNs, formatCount, formatShare, formatTime, LOWER_BOUND, UPPER_BOUND} from './format';
+import {bounded, exactNs, formatCount, formatShare, formatTime, LOWER_BOUND, shortName, UPPER_BOUND} from './format';
 
 interface Properties {
   class
@@ -59,10 +59,27 @@ export function timeCell(
   return cell;
 }
 
-// The head of a row.
-export function nameCell(text: string, more = ''): HTMLTableCellElement {
+export const LONGEST_NAME = 52;  // letters
+
+// A name; a long one as |short|, until it is clicked.
+export function nameText(text: string, short: string): HTMLElement|string {
+  if (short === text) return text;
+  const node = button(short, () => {
+    const isFull = node.getAttribute('aria-expanded') === 'true';
+    node.textContent = isFull ? short : text;
+    node.setAttribute('aria-expanded', String(!isFull));
+  }, text);
+  node.className = 'full-name';
+  node.setAttribute('aria-expanded', 'false');
+  return node;
+}
+
+// The head of a row. |short|: how a long name is shown at first.
+export function nameCell(
+    text: string, more = '', short = shortName(text, LONGEST_NAME)): HTMLTableCellElement {
   return element(
-      'th', {class: `name ${more}`.trim(), text, title: text, attributes: {scope: 'row'}});
+      'th', {class: `name ${more}`.trim(), title: text, attributes: {scope: 'row'}},
+      [nameText(text, short)]);
 }
 
 export function shareCell(share: number|null): HTMLTableCellElement {
@@ -111,13 +128,15 @@ export function sumOf<T>(rows: T[], of: (row: T) => number): number {
 export function table(caption: string, heads: string[], rows: HTMLElement[]): HTMLElement {
   const isFigure = (i: number): boolean =>
       rows[0]?.children[i]?.classList.contains('figure') ?? false;
-  const head = element('tr', {}, heads.map((text, i) => element('th', {
-                                             text,
-                                             class: isFigure(i) ? 'figure' : '',
-                                             attributes: {scope: 'col'},
-                                           })));
+  const headCell = (text: string, i: number): HTMLElement => text === '' ?
+      element('td') :
+      element('th', {text, class: isFigure(i) ? 'figure' : '', attributes: {scope: 'col'}});
+  const head = element('tr', {}, heads.map(headCell));
   return element(
-      'div', {class: 'scroll', attributes: {tabindex: '0', role: 'region', 'aria-label': caption}},
+      'div', {
+        class: 'scroll',
+        attributes: {tabindex: '0', role: 'region', 'aria-label': `Table: ${caption}`}
+      },
       [
         element(
             'table', {},

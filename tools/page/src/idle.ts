@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why the GPU was idle: causes, and the longest gaps with a way to each on the timeline.
-import {PageProcess, Report, ReportProcess, unknownNs} from './data';
+// Why the GPU was idle: causes by operation with what to do about each, and the longest gaps with a
+// way to each on the timeline.
+import {PageData, PageProcess, Report, ReportProcess, unknownNs} from './data';
 import {button, element, table, timeCell} from './dom';
-import {formatShare, formatTime, share, shortName} from './format';
-import {blamesPython, causeText, idleCauses} from './headline';
-import {Show} from './iterations';
+import {exactNs, formatShare, formatTime, share, shortName} from './format';
+import {Show} from './iteration_chart';
+import {Palette} from './palette';
+
+const MOST_OPERATIONS = 5;  // that have a column
+
+interface Cause {
+  name: string;
+  text: string;
+  action: string;
+  ns: number;
+  byOperation: Map<string, number>;
+}
 
 function noneIdle(process: ReportProcess): string {
   const unknown = share(unknownNs(process), process.span_ns);
@@ -20,36 +31,98 @@ const sharesADevice = (report: Report, process: ReportProcess): boolean => repor
     (device) => device.used && device.processes.length > 1 &&
         device.processes.some(({host, pid}) => host === process.host && pid === process.pid));
 
-export function causes(report: Report, process: number): HTMLElement {
-  const rows = idleCauses(report, process);
-  if (rows.length === 0)
-    return element('p', {text: `No cause: ${noneIdle(report.processes[process])}`});
-  const python = blamesPython(report, process);
-  const total = rows.reduce((sum, [, ns]) => sum + ns, 0);
-  const caption = sharesADevice(report, report.processes[process]) ?
+// Over the whole span of the process, longest first.
+function causesOf(process: ReportProcess, page: PageProcess): Cause[] {
+  const causes = new Map<string, Cause>();
+  for (const row of process.operations) {
+    for (const [name, ns] of Object.entries(row.device_idle)) {
+      const words = page.causes[name];
+      const cause = causes.get(name) ??
+          {name, text: words.text, action: words.action, ns: 0, byOperation: new Map()};
+      cause.ns += ns;
+      cause.byOperation.set(row.operation, ns);
+      causes.set(name, cause);
+    }
+  }
+  return [...causes.values()].filter(({ns}) => ns > 0).sort((a, b) => b.ns - a.ns);
+}
+
+// Operations in whose time the devices were idle longest.
+function idleOperations(causes: Cause[]): string[] {
+  const sums = new Map<string, number>();
+  for (const {byOperation} of causes) {
+    for (const [operation, ns] of byOperation) sums.set(operation, (sums.get(operation) ?? 0) + ns);
+  }
+  return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]).map(([name]) => name);
+}
+
+function shareOfRun(ns: number, wholeNs: number): HTMLElement {
+  const cell = element('td', {
+    class: 'figure',
+    text: ns > 0 ? formatShare(share(ns, wholeNs)) : '',
+    title: exactNs(ns),
+  });
+  cell.dataset.key = 'share';
+  return cell;
+}
+
+// The devices' time: that which GPU busy and idle are shares of.
+function deviceTime(process: ReportProcess): number {
+  const devices =
+      Math.max(1, new Set(process.devices.map(({uuid, ordinal}) => uuid || ordinal)).size);
+  return process.span_ns * devices;
+}
+
+export function causes(data: PageData, index: number, palette: Palette): HTMLElement {
+  const process = data.report.processes[index];
+  const page = data.processes[index];
+  const rows = causesOf(process, page);
+  if (rows.length === 0) return element('p', {text: `No cause: ${noneIdle(process)}`});
+  const wholeNs = deviceTime(process);
+  const operations = idleOperations(rows).slice(0, MOST_OPERATIONS);
+  const bar = element('div', {
+    class: 'bar tall',
+    attributes: {
+      role: 'img',
+      'aria-label':
+          rows.map(({text, ns}) => `${text} ${formatShare(share(ns, wholeNs))}`).join(', '),
+    },
+  });
+  for (const {name, text, ns} of rows) {
+    const piece = element('span', {title: `${text} ${formatShare(share(ns, wholeNs))}`});
+    piece.style.background = palette.ofCause(name);
+    piece.style.width = `${share(ns, wholeNs) * 100}%`;
+    bar.append(piece);
+  }
+  const caption = sharesADevice(data.report, process) ?
       'Time without GPU work of its own, by cause' :
-      'Idle time by cause';
-  const result = table(caption, ['cause', '', 'time', 'of idle'], rows.map(([cause, ns]) => {
-    const piece = element('span', {class: `i-${cause}`});
-    piece.style.width = `${share(ns, rows[0][1]) * 100}%`;
-    const row = element('tr', {}, [
-      element('th', {
-        class: 'name',
-        text: causeText(cause, python),
-        title: cause,
-        attributes: {scope: 'row'}
-      }),
-      element(
-          'td', {class: 'bar-cell'},
-          [element('div', {class: 'bar', attributes: {'aria-hidden': 'true'}}, [piece])]),
-      timeCell(ns, 'ns'),
-      element('td', {class: 'figure', text: formatShare(share(ns, total))}),
-    ]);
-    row.dataset.row = cause;
-    return row;
-  }));
+      'GPU idle by cause, in per cent of the run';
+  const result = table(
+      caption,
+      [
+        'cause', 'time', 'of the run', ...operations.map((name) => `in ${shortName(name, 24)}`),
+        'what to do'
+      ],
+      rows.map(({name, text, action, ns, byOperation}) => {
+        const swatch = element('span', {class: 'swatch', attributes: {'aria-hidden': 'true'}});
+        swatch.style.background = palette.ofCause(name);
+        const row = element('tr', {}, [
+          element('th', {class: 'name', title: name, attributes: {scope: 'row'}}, [swatch, text]),
+          timeCell(ns, 'ns'),
+          shareOfRun(ns, wholeNs),
+          ...operations.map((operation) => shareOfRun(byOperation.get(operation) ?? 0, wholeNs)),
+          element('td', {class: 'wide', text: action}),
+        ]);
+        row.dataset.row = name;
+        return row;
+      }));
   result.classList.add('causes');
-  return result;
+  const total = rows.reduce((sum, {ns}) => sum + ns, 0);
+  return element('div', {}, [
+    element('p', {class: 'said', text: `${caption}: ${formatShare(share(total, wholeNs))} of it.`}),
+    bar,
+    result,
+  ]);
 }
 
 const place = (operation: string, layer: string): string =>
@@ -72,7 +145,7 @@ export function gaps(report: Report, index: number, page: PageProcess, show: Sho
           ]),
       timeCell(gap.ns, 'ns'),
       element('td', {text: `GPU ${gap.ordinal}`}),
-      element('td', {text: causeText(gap.cause, blamesPython(report, index))}),
+      element('td', {text: page.causes[gap.cause]?.text ?? gap.cause}),
       element('td', {class: 'wide', text: at === until ? at : `${at} \u2192 ${until}`}),
       element('td', {
         class: 'wide',

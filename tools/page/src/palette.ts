@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Colours: Okabe and Ito's, which people with any colour vision can tell apart. Where colour alone
-// would carry a meaning, style.css adds a pattern and the page a word.
+// Colours, each with one meaning on the page: operations have those of Okabe and Ito, which people
+// with any colour vision can tell apart; what the GPU does is green, and grey where it does nothing;
+// causes of idle time are browns and reds; CUDA calls are slate. A word stands beside each.
+
+import {NO_OPERATION} from './data';
 
 export interface Column {
   key: 'cpu_only_ns'|'cpu_gpu_ns'|'gpu_only_ns'|'waiting_ns'|'idle_ns'|'unknown_ns';
@@ -19,10 +22,24 @@ export const COLUMNS: Column[] = [
   {key: 'unknown_ns', name: 'unknown', css: 'c-unknown', help: 'GPU work could not be recorded'},
 ];
 
-const OPERATIONS = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#B5A300'];
+const OPERATIONS = ['#0072B2', '#E69F00', '#CC79A7', '#56B4E9', '#D55E00', '#8C6BB1'];
 const GREY = '#8a8f98';
+const UNNAMED = '#b9bec7';  // time of no operation
 // Not an object: a kernel may have the name of what every object inherits.
-const CLASSES = new Map([['compute', '#009E73'], ['comm', '#D55E00'], ['copy', '#56B4E9']]);
+const CLASSES = new Map([['compute', '#009E73'], ['comm', '#9C8B00'], ['copy', '#86D0BB']]);
+
+const CAUSES = new Map([
+  ['launch', '#B3541E'],
+  ['simulation', '#E3904F'],
+  ['sync', '#7F2704'],
+  ['copy', '#F2C29B'],
+  ['waiting', '#9E6B90'],
+  ['start-up', '#D9C48F'],
+  ['compile', '#A6872F'],
+  ['checkpoint', '#6B5B3E'],
+  ['queued', '#C0392B'],
+  ['event-wait', '#E8A0A0'],
+]);
 
 function hashOf(text: string): number {
   let hash = 2166136261;
@@ -63,13 +80,26 @@ function shade(color: string, step: number): string {
   return `rgb(${mixed.join(',')})`;
 }
 
+// One of 24 hues, pale, so that it is not taken for a colour that means something.
+function hashColor(name: string): string {
+  const hue = hashOf(name) % 24 * 15;
+  const part = (at: number): number => {
+    const k = (at + hue / 30) % 12;
+    return Math.round(255 * (0.76 - 0.17 * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+  };
+  return `rgb(${part(0)},${part(8)},${part(4)})`;
+}
+
 // Colours of the names on the timeline.
 export class Palette {
   private readonly operations = new Map<string, string>();
   private readonly cache = new Map<string, string>();
 
-  // |work|: classes of device work that does not compute, by name.
-  constructor(operations: string[], private readonly work: Map<string, string>) {
+  // |work|: classes of device work that does not compute, by name. |byName|: kernels get a colour
+  // by their name, as in traces whose tools do.
+  constructor(
+      operations: string[], private readonly work: Map<string, string>,
+      private readonly byName = false) {
     operations.forEach((name, i) => {
       const round = Math.floor(i / OPERATIONS.length);
       this.operations.set(
@@ -87,17 +117,26 @@ export class Palette {
   }
 
   ofScope(name: string): string {
-    return this.operations.get(name) ??
-        this.cached(`s${name}`, () => shade(GREY, ((hashOf(name) % 5) - 2) * 0.12));
+    if (name === NO_OPERATION) return UNNAMED;
+    return this.operations.get(name) ?? this.cached(`s${name}`, () => hashColor(name));
   }
 
   ofCall(name: string): string {
     return this.cached(`c${name}`, () => {
-      if (/Synchronize|Wait|Query/.test(name)) return '#D55E00';
-      if (/Launch/.test(name)) return '#E69F00';
-      if (/Mem(cpy|set)/.test(name)) return '#56B4E9';
+      if (/Synchronize|Wait|Query/.test(name)) return '#2F3E55';
+      if (/Launch/.test(name)) return '#6F86A6';
+      if (/Mem(cpy|set)/.test(name)) return '#A9BCD6';
       return GREY;
     });
+  }
+
+  ofCause(cause: string): string {
+    return CAUSES.get(cause) ?? GREY;
+  }
+
+  // The class of |name|, of a kernel or copy, where each would have a colour of its own.
+  ofClass(name: string): string {
+    return CLASSES.get(name) ?? CLASSES.get(this.work.get(name) ?? 'compute') ?? GREY;
   }
 
   // |name|: of a kernel or copy, or a class.
@@ -106,6 +145,7 @@ export class Palette {
     if (ofClass !== undefined) return ofClass;
     return this.cached(`w${name}`, () => {
       const known = this.work.get(name) ?? 'compute';
+      if (this.byName && known === 'compute') return hashColor(name);
       return shade(CLASSES.get(known) ?? GREY, ((hashOf(name) % 5) - 2) * 0.1);
     });
   }

@@ -10,7 +10,8 @@ import {criticalPath} from './critical_path';
 import {NO_OPERATION, PageData} from './data';
 import {button, element, part, section} from './dom';
 import {facts, ledger} from './facts';
-import {headlineBlock} from './headline';
+import {header} from './header';
+import {heatMap} from './heat_map';
 import {causes, gaps} from './idle';
 import {iterations} from './iterations';
 import {kernels} from './kernels';
@@ -18,22 +19,25 @@ import {lanes} from './lanes';
 import {processName} from './names';
 import {Palette} from './palette';
 import {devices, processTree} from './processes';
-import {themeButton} from './theme';
+import {readState, writeState} from './state';
+import {summary} from './summary';
+import {restoreTheme} from './theme';
+import {filled, thinNote} from './thin';
 import {Timeline} from './timeline/view';
 import {transitions} from './transitions';
 import {waits} from './waits';
 
 // A section's title is what the navigation calls it.
 const SECTIONS: Record<string, string> = {
-  breakdown: 'Operations',
+  headline: 'Summary',
   timeline: 'Timeline',
+  breakdown: 'Operations',
   iterations: 'Iterations',
   kernels: 'Kernels',
   idle: 'GPU idle',
   path: 'Critical path',
-  collectives: 'Collectives',
-  transitions: 'Transitions',
   processes: 'Processes',
+  collectives: 'Collectives',
   quality: 'Data quality',
   run: 'Run',
 };
@@ -51,20 +55,30 @@ function paletteOf(data: PageData): Palette {
   }
   const operations = [...walls].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   const {names, comm_names: comm, copy_names: copies} = data.timeline;
-  return new Palette(operations, new Map([
-                       ...comm.map((i): [string, string] => [names[i], 'comm']),
-                       ...copies.map((i): [string, string] => [names[i], 'copy']),
-                     ]));
+  const classes = new Map([
+    ...comm.map((i): [string, string] => [names[i], 'comm']),
+    ...copies.map((i): [string, string] => [names[i], 'copy']),
+  ]);
+  return new Palette(operations, classes, data.report.device_kind === 'imported');
 }
 
 class Page {
   private process: number;
-  private grouping: Grouping = 'operation';
+  private grouping: Grouping;
   private timeline: Timeline|null = null;
+  private readonly palette: Palette;
   private readonly holders = new Map<string, HTMLElement>();
+  private readonly asked = readState();  // of who made the address
 
-  constructor(private readonly data: PageData) {
-    this.process = data.summary.told_process ?? 0;
+  private readonly data: PageData;
+
+  constructor(given: PageData) {
+    const data = this.data = filled(given);
+    const {process, by} = this.asked;
+    const isKnown = process !== undefined && process < data.report.processes.length;
+    this.process = isKnown ? process : data.summary.told_process ?? 0;
+    this.grouping = GROUPINGS.find((grouping) => grouping === by) ?? 'operation';
+    this.palette = paletteOf(data);
   }
 
   private readonly show = (begin: number, end: number): void => this.timeline?.show(begin, end);
@@ -72,38 +86,26 @@ class Page {
   build(): void {
     document.title = `gpubound: ${this.data.run.name}`;
     const main = document.getElementById('main') as HTMLElement;
-    main.append(headlineBlock(this.data));
+    main.append(summary(this.data, this.palette));
     if (this.data.report.processes.length > 0) {
       main.append(...this.sections());
       this.fill();
     }
-    this.header();
+    const there = Object.entries(SECTIONS).filter(([id]) => document.getElementById(id));
+    document.getElementById('top')?.append(
+        ...header(this.data, there, () => this.timeline?.redraw()));
     requestAnimationFrame(() => setTimeout(() => this.addTimeline(), 0));
   }
 
-  private header(): void {
-    const top = document.getElementById('top') as HTMLElement;
-    if (this.data.report.device_kind === 'simulated') {
-      top.append(element('p', {
-        class: 'simulated',
-        text: 'SIMULATED DEVICE: GPU times are those of a model, not of hardware.',
-        attributes: {role: 'note'},
-      }));
-    }
-    top.append(element('div', {class: 'bar-top'}, [
-      element(
-          'h1', {},
-          [
-            element('span', {class: 'brand', text: 'gpubound'}),
-            element('span', {text: this.data.run.name})
-          ]),
-      element(
-          'nav', {attributes: {'aria-label': 'Sections'}},
-          Object.entries(SECTIONS)
-              .filter(([id]) => document.getElementById(id))
-              .map(([id, name]) => element('a', {href: `#${id}`, text: name}))),
-      themeButton(() => this.timeline?.redraw()),
-    ]));
+  // What another reader would have to choose to see the same.
+  private keep(): void {
+    const seen = this.timeline?.seen;
+    writeState({
+      process: this.process === (this.data.summary.told_process ?? 0) ? undefined : this.process,
+      by: this.grouping === 'operation' ? undefined : this.grouping,
+      begin: seen ? Math.round(seen.begin) : undefined,
+      end: seen ? Math.round(seen.end) : undefined,
+    });
   }
 
   private holder(name: string): HTMLElement {
@@ -115,13 +117,19 @@ class Page {
   private sections(): HTMLElement[] {
     const {data} = this;
     return [
+      titled('timeline', [this.holder('timeline')]),
       titled(
           'breakdown',
           [
             this.choices(), legend(), this.holder('breakdown'), this.holder('cpu'),
-            this.holder('lanes')
+            this.holder('lanes'),
+            element(
+                'details', {},
+                [
+                  element('summary', {text: 'Transitions between layers'}),
+                  this.holder('transitions'),
+                ])
           ]),
-      titled('timeline', [this.holder('timeline')]),
       titled('iterations', [this.holder('iterations')]),
       titled('kernels', [this.holder('kernels'), this.holder('counters')]),
       titled(
@@ -131,13 +139,6 @@ class Page {
             this.holder('gaps')
           ]),
       ...this.runSections(),
-      titled('transitions', [this.holder('transitions')]),
-      titled(
-          'processes',
-          [
-            processTree(data, (index) => this.choose(index)),
-            part('Devices', devices(data.report)),
-          ]),
       titled('quality', [ledger(data), this.holder('corrected')]),
       titled('run', [facts(data)]),
     ];
@@ -148,8 +149,16 @@ class Page {
     const {run, ranks} = this.data.report;
     const nodes: HTMLElement[] = [];
     if (run.critical_path) nodes.push(titled('path', criticalPath(run.critical_path, this.data)));
+    nodes.push(titled('processes', this.processParts()));
     if (ranks.length > 0) nodes.push(titled('collectives', collectives(ranks)));
     return nodes;
+  }
+
+  private processParts(): HTMLElement[] {
+    const {data} = this;
+    const tree = processTree(data, (index) => this.choose(index));
+    const map = heatMap(data, (index) => this.choose(index), this.show);
+    return [...(map ? [map] : []), tree, part('Devices', devices(data.report))];
   }
 
   private choices(): HTMLElement {
@@ -169,6 +178,7 @@ class Page {
         this.grouping = grouping;
         groups.forEach((other) => other.setAttribute('aria-pressed', String(other === node)));
         this.fill();
+        this.keep();
       });
       node.setAttribute('aria-pressed', String(grouping === this.grouping));
       return node;
@@ -182,6 +192,7 @@ class Page {
     const choice = document.getElementById('process') as HTMLSelectElement | null;
     if (choice) choice.selectedIndex = index;
     this.fill();
+    this.keep();
     document.getElementById('breakdown')?.scrollIntoView();
   }
 
@@ -191,9 +202,10 @@ class Page {
     const page = data.processes[this.process];
     const put = (name: string, node: HTMLElement): void =>
         this.holders.get(name)?.replaceChildren(node);
-    put('breakdown', breakdown(report, this.grouping));
-    put('iterations', iterations(report, page, this.show));
-    put('causes', causes(data.report, this.process));
+    put('breakdown',
+        element('div', {}, [thinNote(data, this.process), breakdown(report, this.grouping)]));
+    put('iterations', iterations(report, page, this.palette, this.show));
+    put('causes', causes(data, this.process, this.palette));
     put('gaps', gaps(data.report, this.process, page, this.show));
     put('transitions', transitions(report));
     put('kernels', kernels(page));
@@ -210,13 +222,17 @@ class Page {
   private addTimeline(): void {
     const holder = this.holders.get('timeline');
     if (holder) {
-      this.timeline = new Timeline(this.data, paletteOf(this.data));
-      holder.append(this.timeline.node);
+      const timeline = new Timeline(this.data, this.palette, () => this.keep());
+      holder.append(timeline.node);
+      this.timeline = timeline;
+      const {begin, end} = this.asked;
+      if (begin !== undefined && end !== undefined && begin < end) timeline.see({begin, end});
     }
     document.documentElement.dataset.ready = 'true';
   }
 }
 
 export function showReport(data: PageData): void {
+  restoreTheme();
   new Page(data).build();
 }

@@ -4,11 +4,12 @@
 // (analysis/output/text/savings_text.cc).
 import {Saving} from './data';
 import {barCell, element, nameCell, rowOf, table, timeCell} from './dom';
-import {formatShare} from './format';
+import {formatShare, shortName} from './format';
 
 const LEAST = 0.01;  // less is left out
+const LETTERS = 32;  // of a name in the table
 
-export function savingName({part, name}: Saving): string {
+function savingName({part, name}: Saving): string {
   switch (part) {
     case 'gpu':
       return 'all GPU work';
@@ -33,7 +34,7 @@ export function savingsTable(savings: Saving[]): HTMLElement|null {
   const result = table(
       'What would help', ['if this were twice as fast', '', 'the run takes', 'saves', '95 %'],
       shown.map((saving) => rowOf(`${saving.part} ${saving.name}`, [
-                  nameCell(savingName(saving)),
+                  nameCell(savingName(saving), '', shortName(savingName(saving), LETTERS)),
                   barCell('c-plain', Math.max(0, saving.saves)),
                   timeCell(saving.wall_ns, 'wall_ns'),
                   element('td', {text: formatShare(Math.max(0, saving.saves))}),

@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dark or light: as the system says, until the button says otherwise; on paper always light.
-// Nothing is stored.
+// Dark or light: as the system says, until the button says otherwise, which the browser keeps for
+// the next page; on paper always light.
 import {button} from './dom';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 let onPaper = false;
+
+const KEPT = 'gpubound-theme';
+
+// Storage that is refused, as in some private windows, is none.
+function kept(): string|null {
+  try {
+    return localStorage.getItem(KEPT);
+  } catch {
+    return null;
+  }
+}
+function keep(theme: string): void {
+  try {
+    localStorage.setItem(KEPT, theme);
+  } catch {
+    // The choice holds for this page.
+  }
+}
+
+// As it was chosen on an earlier page.
+export function restoreTheme(): void {
+  const theme = kept();
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
+}
 
 export function isDark(): boolean {
   if (onPaper) return false;
@@ -30,7 +54,9 @@ export function aroundPrinting(begin: () => void, end: () => void): void {
 // The button; |changed| is called when the look of the page has changed.
 export function themeButton(changed: () => void): HTMLButtonElement {
   const node = button('', () => {
-    document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
+    const theme = isDark() ? 'light' : 'dark';
+    document.documentElement.dataset.theme = theme;
+    keep(theme);
     label();
     changed();
   });

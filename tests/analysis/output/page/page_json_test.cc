@@ -7,8 +7,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/base/byte_column.h"
+#include "analysis/output/page/thin_processes.h"
 #include "analysis/output/text/headline.h"
 #include "analysis/trace/run_metadata.h"
 
@@ -155,7 +159,8 @@ TEST_F(PageJsonTest, DeviceTimeOfIterationsIsTheReports) {
   Kernel(1'450, 1'550);
   Build();
   const Json points = Parsed()["processes"][0]["iterations"];
-  EXPECT_EQ(points, Json::parse("[[1,1,0,400,400,400,100,1],[2,1,400,800,400,400,150,2]]"));
+  EXPECT_EQ(points,
+            Json::parse("[[1,1,0,400,400,400,100,1,[]],[2,1,400,800,400,400,150,2,[400]]]"));
   EXPECT_EQ(Parsed()["report"]["processes"][0]["iterations"]["slowest"][0]["gpu_busy_ns"], 150);
 }
 
@@ -171,17 +176,19 @@ TEST_F(PageJsonTest, BytesThatAreNoTextAreReplaced) {
   process().works[1].name = "k\xff";
   Kernel(1'100, 1'200);
   Build();
-  EXPECT_EQ(Parsed()["processes"][0]["kernels"][0]["name"], "k\ufffd");
+  EXPECT_EQ(Parsed()["processes"][0]["operation_kernels"][0]["kernels"][0]["name"], "k\ufffd");
 }
 
 TEST_F(PageJsonTest, KernelsAreDemangledAndCut) {
   process().works[1].name = "_ZN3fooIiE3barEv";
   Kernel(1'100, 1'200);
   Build();
-  EXPECT_EQ(Parsed()["processes"][0]["kernels"][0]["name"], "foo<int>::bar()");
+  EXPECT_EQ(Parsed()["processes"][0]["operation_kernels"][0]["kernels"][0]["name"],
+            "foo<int>::bar()");
   process().works[1].name = std::string(500, 'x');
   Build();
-  EXPECT_EQ(Parsed()["processes"][0]["kernels"][0]["name"], std::string(200, 'x') + "\u2026");
+  EXPECT_EQ(Parsed()["processes"][0]["operation_kernels"][0]["kernels"][0]["name"],
+            std::string(200, 'x') + "\u2026");
 }
 
 TEST_F(PageJsonTest, NamesBeyondTheLimitShareOne) {
@@ -227,7 +234,90 @@ TEST_F(PageJsonTest, TheRunIsSummedUpInTheWordsOfTheTextReport) {
   EXPECT_EQ(summary["told_process"], 0);
   EXPECT_EQ(summary["own_share"], nullptr);
   EXPECT_DOUBLE_EQ(summary["unknown_share"], 0.1);
-  EXPECT_EQ(summary["idle_causes"], Json::parse(R"({"launch": 700})"));
+}
+
+TEST_F(PageJsonTest, CausesOfIdleTimeComeWithTheirRemedy) {
+  Scope(kOuter, 1'000, 2'000);
+  Kernel(1'100, 1'300);
+  Build();
+  const Json cause = Parsed()["processes"][0]["causes"]["launch"];
+  EXPECT_EQ(cause["text"], "CPU preparing launches");
+  EXPECT_THAT(cause["action"].get<std::string>(), HasSubstr("Launch less often in outer"));
+}
+
+TEST_F(PageJsonTest, TheOnlyStreamOfADeviceHasItsCoarseLevelWithoutHoldingIt) {
+  process().streams.resize(3);
+  process().streams[2].device = DeviceId{1};
+  process().streams[2].stream = 9;
+  Kernel(1'100, 1'300);
+  const auto bands = [this] {
+    Build();
+    std::vector<bool> empty;
+    const Json data = Parsed();
+    for (const Json& track : data["timeline"]["tracks"]) empty.push_back(track["band"] == "");
+    return empty;
+  };
+  EXPECT_THAT(bands(), ElementsAre(false, true));
+  Kernel(1'400, 1'500);
+  process().device_work.back().stream = StreamId{2};
+  EXPECT_THAT(bands(), ElementsAre(false, false, false));
+}
+
+TEST_F(PageJsonTest, TheLongestGapsOfADeviceHaveTheirCauses) {
+  Scope(kOuter, 1'000, 2'000);
+  Kernel(1'100, 1'300);
+  Kernel(1'350, 1'990);
+  Build();
+  EXPECT_EQ(Parsed()["timeline"]["idle"], Json::parse(R"([{"process": 0, "ordinal": 0, "gaps":
+    [[0, 100, "launch"], [300, 350, "launch"], [990, 1000, "launch"]]}])"));
+}
+
+TEST_F(PageJsonTest, OfTooManyGapsTheLongestAreKept) {
+  Scope(kOuter, 1'000, 2'000);
+  for (int64_t at = 1'000; at < 2'000; at += 40) Kernel(at, at + 20 + (at - 1'000) / 100);
+  PageLimits limits;
+  limits.idle_marks = 8;
+  Build(limits);
+  ASSERT_EQ(timeline_.idle.size(), 1u);
+  ASSERT_EQ(timeline_.idle[0].gaps.size(), 8u);
+  EXPECT_EQ(timeline_.idle[0].gaps.front().time, (Interval{20, 40}));
+}
+
+TEST_F(PageJsonTest, ACallAndTheWorkThatItLaunchedHaveOneLink) {
+  process().threads[0].calls.push_back({1'200, 1'210, 77, kCall, 0});
+  Kernel(1'220, 1'300);
+  process().device_work.back().correlation = 77;
+  Build();
+  EXPECT_EQ(TrackOf(TrackKind::kCalls).events.at(0).link, 77u);
+  EXPECT_EQ(TrackOf(TrackKind::kStream).events.at(0).link, 77u);
+  ByteColumn link;
+  link.Signed(77);
+  const Json data = Parsed();
+  for (const Json& track : data["timeline"]["tracks"]) {
+    const bool has_links = track["kind"] == "calls" || track["kind"] == "stream";
+    EXPECT_EQ(track["links"], has_links ? link.Base64() : "") << track["kind"];
+  }
+}
+
+TEST_F(PageJsonTest, CountersAreThoseOfTheProgramAndWhatWasSampled) {
+  ProcessTrace& process = this->process();
+  process.labels.push_back({LabelKind::kCounter, Layer::kUnset, "", "mean_return"});
+  const LabelId counter{4};
+  process.threads[0].events = {
+      {1'100, std::bit_cast<uint64_t>(1.5), counter, SlotKind::kCounter},
+      {1'200, std::bit_cast<uint64_t>(std::nan("")), counter, SlotKind::kCounter},
+      {1'300, std::bit_cast<uint64_t>(-2.0), counter, SlotKind::kCounter}};
+  process.process_tree = {{1'400, 1, 0, 4096, 0}, {2'500, 1, 0, 8192, 0}};
+  process.devices[1].uuid = "GPU-1";
+  UtilizationSample sample;
+  sample.time_ns = 1'500;
+  sample.power_mw = 250'500;
+  process.utilization = {{"GPU-1", sample}, {"GPU-of-others", sample}};
+  Build();
+  EXPECT_EQ(Parsed()["timeline"]["counters"], Json::parse(R"([
+    {"process": 0, "title": "mean_return", "unit": "", "points": [[100, 1.5], [300, -2.0]]},
+    {"process": 0, "title": "resident memory", "unit": "bytes", "points": [[400, 4096.0]]},
+    {"process": 0, "title": "GPU 0 power", "unit": "W", "points": [[500, 250.5]]}])"));
 }
 
 TEST_F(PageJsonTest, WithoutADeviceNoCauseOfIdleTimeIsNamed) {
@@ -239,8 +329,8 @@ TEST_F(PageJsonTest, WithoutADeviceNoCauseOfIdleTimeIsNamed) {
   }
   Build();
   EXPECT_EQ(Parsed()["report"]["run"]["headline"], "iterations");
-  EXPECT_EQ(Parsed()["summary"]["idle_causes"], Json::object());
-  EXPECT_EQ(Parsed()["summary"]["idle_ns"], 0);
+  EXPECT_EQ(Parsed()["processes"][0]["causes"], Json::object());
+  EXPECT_EQ(Parsed()["timeline"]["idle"], Json::array());
 }
 
 TEST_F(PageJsonTest, AWaitForAnotherProcessIsNamedAsOne) {
@@ -255,7 +345,58 @@ TEST_F(PageJsonTest, AWaitForAnotherProcessIsNamedAsOne) {
   EXPECT_EQ(NameOfEvent(events[1]), "wait for 101 102");
 }
 
-// The kernels of a process that the page lists are forty: colours go by these.
+TEST_F(PageJsonTest, OfVeryManyProcessesSomeHaveTheTimesOfTheirOperationsAlone) {
+  Scope(kOuter, 1'000, 1'400);
+  const ProcessTrace one = process();
+  constexpr int64_t kProcesses = 70;
+  for (int64_t i = 1; i < kProcesses; ++i) {
+    run_.processes.push_back(one);
+    run_.processes.back().identity.pid += i;
+  }
+  Build();
+  const Json data = Parsed();
+  size_t detailed = 0;
+  for (size_t p = 0; p < kProcesses; ++p) {
+    const bool all = data["processes"][p]["detailed"];
+    detailed += all ? 1 : 0;
+    const Json& process = data["report"]["processes"][p];
+    EXPECT_EQ(process.contains("cells"), all);
+    const Json& rows = process["operations"];
+    EXPECT_EQ(rows[0]["wall_ns"].get<int64_t>() + rows[1]["wall_ns"].get<int64_t>(), 1'000);
+  }
+  EXPECT_EQ(detailed, 64u);
+  const Json& last = data["report"]["processes"][kProcesses - 1]["operations"];
+  EXPECT_EQ(last[1], Json::parse(R"({"operation": "outer", "wall_ns": 400, "cpu_only_ns": 400,
+                                     "count": 1})"));
+}
+
+TEST(ThinProcessesTest, ProcessesThatOthersWaitedForKeepAllFigures) {
+  Report report;
+  for (const int64_t pid : {1, 2, 3, 4}) report.processes.emplace_back().pid = pid;
+  ReportRank& rank = report.ranks.emplace_back();
+  rank.pid = 4;
+  rank.waited_for_ns = 7;
+  EXPECT_THAT(DetailedProcesses(report, 2), ElementsAre(true, false, false, true));
+}
+
+TEST(ThinProcessesTest, OperationsOnDevicesWithLessTimeAreSummedUp) {
+  OrderedJson rows = OrderedJson::parse(R"([
+    {"operation": "a", "device": "x", "wall_ns": 1, "busy_ns": 1, "idle_ns": 0, "unknown_ns": 0,
+     "busy_is_upper_bound": true},
+    {"operation": "b", "device": "x", "wall_ns": 9, "busy_ns": 2, "idle_ns": 7, "unknown_ns": 0,
+     "busy_is_upper_bound": false},
+    {"operation": "c", "device": "x", "wall_ns": 5, "busy_ns": 3, "idle_ns": 2, "unknown_ns": 0,
+     "busy_is_upper_bound": false}])");
+  ThinOperationDevices(2, &rows);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["operation"], "b");
+  EXPECT_EQ(rows[1]["operation"], "(2 others)");
+  EXPECT_EQ(rows[1]["wall_ns"], 6);
+  EXPECT_EQ(rows[1]["busy_ns"], 4);
+  EXPECT_EQ(rows[1]["busy_is_upper_bound"], true);
+}
+
+// The kernels that the page lists are a few of each operation: colours go by these.
 TEST_F(PageJsonTest, CollectivesAndCopiesAreKnownByName) {
   process().works.resize(4);
   process().works[2] = process().works[1];

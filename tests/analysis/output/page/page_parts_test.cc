@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/base/byte_column.h"
+#include "analysis/output/page/counter_series.h"
 #include "analysis/output/page/detail_window.h"
 #include "analysis/output/page/event_keeper.h"
 #include "analysis/output/page/iteration_series.h"
@@ -228,11 +231,14 @@ TEST_F(DetailWindowTest, AnEmptyRunHasNone) {
 }
 
 // Numbers 5, 7, 8, of which the second was slow.
-const std::vector<ReportIteration> kIterations = {
-    {5, 0, 10, 4, true}, {7, 10, 20, 5, false}, {8, 30, 12, 6, false}};
+ReportIterations Iterations() {
+  ReportIterations iterations;
+  iterations.every = {{5, 0, 10, 4, true}, {7, 10, 20, 5, false}, {8, 30, 12, 6, false}};
+  return iterations;
+}
 
 TEST(IterationSeriesTest, EachIterationIsAPointAtTheRunsTime) {
-  const auto points = IterationSeries(kIterations, 100, 10);
+  const auto points = IterationSeries(Iterations(), 100, 10);
   ASSERT_EQ(points.size(), 3u);
   EXPECT_EQ(points[1].first, 7u);
   EXPECT_EQ(points[1].last, 7u);
@@ -241,7 +247,7 @@ TEST(IterationSeriesTest, EachIterationIsAPointAtTheRunsTime) {
 }
 
 TEST(IterationSeriesTest, NeighboursShareAPointWhenThereAreTooMany) {
-  const auto points = IterationSeries(kIterations, 0, 2);
+  const auto points = IterationSeries(Iterations(), 0, 2);
   ASSERT_EQ(points.size(), 2u);
   EXPECT_EQ(points[0].count, 2u);
   EXPECT_EQ(points[0].first, 5u);
@@ -251,6 +257,39 @@ TEST(IterationSeriesTest, NeighboursShareAPointWhenThereAreTooMany) {
   EXPECT_EQ(points[0].longest_ns, 20);
   EXPECT_EQ(points[0].busy_ns, 9);
   EXPECT_EQ(points[1].count, 1u);
+}
+
+TEST(IterationSeriesTest, APointHasTheMeanOfTheOperationsOfItsIterations) {
+  ReportIterations iterations = Iterations();
+  iterations.series.iterations = {1, 2};
+  iterations.series.operation_wall_ns = {{15, 8}, {5, 4}};
+  EXPECT_THAT(IterationSeries(iterations, 0, 10)[0].operation_ns, IsEmpty());
+  EXPECT_THAT(IterationSeries(iterations, 0, 10)[1].operation_ns, ElementsAre(15, 5));
+  EXPECT_THAT(IterationSeries(iterations, 0, 1)[0].operation_ns, ElementsAre(11, 4));
+}
+
+TEST(IterationSeriesTest, OperationsWithLessTimeAreOne) {
+  ReportIterations iterations = Iterations();
+  iterations.series.iterations = {1};
+  for (int64_t i = 0; i < 10; ++i) iterations.series.operation_wall_ns.push_back({10 - i});
+  EXPECT_THAT(IterationSeries(iterations, 0, 10)[1].operation_ns,
+              ElementsAre(10, 9, 8, 7, 6, 5, 4, 3 + 2 + 1));
+}
+
+TEST(FewerPointsTest, OfNeighboursTheLowestAndTheHighestStayInTheirOrder) {
+  std::vector<CounterPoint> points;
+  for (int i = 0; i < 100; ++i) points.push_back({i, i == 30 ? 90.0 : i == 60 ? -5.0 : 1.0});
+  const std::vector<CounterPoint> fewer = FewerPoints(points, 8);
+  ASSERT_LE(fewer.size(), 8u);
+  EXPECT_TRUE(std::is_sorted(fewer.begin(), fewer.end(),
+                             [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; }));
+  const auto has = [&](double value) {
+    return std::any_of(fewer.begin(), fewer.end(),
+                       [value](const CounterPoint& point) { return point.value == value; });
+  };
+  EXPECT_TRUE(has(90));
+  EXPECT_TRUE(has(-5));
+  EXPECT_EQ(FewerPoints(points, 100).size(), 100u);
 }
 
 TEST(IterationSeriesTest, OfNoneThereIsNoPoint) {

@@ -47,6 +47,7 @@ export interface Lane {
   begins: Float64Array;
   ends: Float64Array;
   names: Uint32Array;
+  links: Uint32Array;        // the same number: a call and the work that it launched; 0: none
   cut: Map<number, number>;  // those that go on unseen, as TrackData has it
 }
 
@@ -79,40 +80,63 @@ export function decodeBand(base64: string, buckets: number): Band {
   return {starts, names: Uint32Array.from(names), shares: Uint8Array.from(shares)};
 }
 
+interface OpenLane {
+  begins: number[];
+  ends: number[];
+  names: number[];
+  links: number[];
+  cut: Map<number, number>;
+}
+
 // Lanes by depth; what overlaps within a depth goes to the first lane that is free.
-export function decodeLanes(base64: string, count: number, cuts: [number, number][]): Lane[] {
-  const column = new Column(base64);
-  const cutOf = new Map(cuts);
-  const lanes: {begins: number[]; ends: number[]; names: number[]; cut: Map<number, number>}[] = [];
+export function decodeLanes(data: TrackData): Lane[] {
+  const column = new Column(data.events);
+  const linkColumn = new Column(data.links);
+  const cutOf = new Map(data.cut);
+  const lanes: OpenLane[] = [];
   let begin = 0;
-  for (let i = 0; i < count && !column.done; ++i) {
+  let link = 0;
+  for (let i = 0; i < data.kept && !column.done; ++i) {
     begin += column.signed();
     const end = begin + column.varint();
     const name = column.varint();
     let at = column.varint();
+    if (!linkColumn.done) link += linkColumn.signed();
     while (lanes[at] && lanes[at].ends[lanes[at].ends.length - 1] > begin) ++at;
-    while (lanes.length <= at) lanes.push({begins: [], ends: [], names: [], cut: new Map()});
+    while (lanes.length <= at)
+      lanes.push({begins: [], ends: [], names: [], links: [], cut: new Map()});
     const cut = cutOf.get(i);
     if (cut !== undefined) lanes[at].cut.set(lanes[at].begins.length, cut);
     lanes[at].begins.push(begin);
     lanes[at].ends.push(end);
     lanes[at].names.push(name);
+    lanes[at].links.push(link);
   }
   return lanes.filter((lane) => lane.begins.length > 0).map((lane) => ({
                                                               begins:
                                                                   Float64Array.from(lane.begins),
                                                               ends: Float64Array.from(lane.ends),
                                                               names: Uint32Array.from(lane.names),
+                                                              links: Uint32Array.from(lane.links),
                                                               cut: lane.cut,
                                                             }));
+}
+
+// The coarse level of |track|; that of a device's only stream is the device's.
+function bandOf(track: TrackData, tracks: TrackData[]): string {
+  if (track.band !== '' || track.kind !== 'stream') return track.band;
+  const device = tracks.find(
+      ({kind, process, ordinal}) =>
+          kind === 'device' && process === track.process && ordinal === track.ordinal);
+  return device?.band ?? '';
 }
 
 // A device has the events of all its streams, one lane upon the other.
 export function decodeTracks(data: TimelineData): Track[] {
   const tracks = data.tracks.map((track) => ({
                                    data: track,
-                                   band: decodeBand(track.band, data.buckets),
-                                   lanes: decodeLanes(track.events, track.kept, track.cut),
+                                   band: decodeBand(bandOf(track, data.tracks), data.buckets),
+                                   lanes: decodeLanes(track),
                                  }));
   for (const device of tracks.filter((track) => track.data.kind === 'device')) {
     device.lanes = tracks

@@ -3,6 +3,7 @@
 // Draws one track for one stretch of time: single events where they are known and can be told
 // apart, else shares of names in steps of a bucket, or of a pixel where that is longer. The work is
 // bounded by the pixels and the buckets, whatever the length of the run.
+import {shortName} from '../format';
 import {inkOn} from '../palette';
 
 import {Band, firstAfter, firstFrom, Lane, Track} from './decode';
@@ -56,10 +57,17 @@ export const lanesAt = (track: Track, y: number): number[] => {
       Math.floor(y < named ? y / LANE_HEIGHT[track.data.kind] : LANES_NAMED + (y - named) / THIN);
   return at >= 0 && at < Math.min(laneCount(track), track.lanes.length) ? [at] : [];
 };
+// The middle of a lane, from the track's top.
+export const laneMiddle = (track: Track, lane: number): number => {
+  const at = isStacked(track) ? Math.min(lane, LANES_MOST - 1) : 0;
+  return 1 + laneTop(track, at) + laneHeight(track, at) / 2;
+};
 export const trackHeight = (track: Track): number => laneTop(track, laneCount(track)) + 2;
 
 const toX = (frame: Frame, ns: number): number => frame.left +
     (ns - frame.visible.begin) / (frame.visible.end - frame.visible.begin) * frame.width;
+
+const LETTER = 5.5;  // pixels of one on a bar, about
 
 // Of what takes next to no time so much is seen even so.
 const LOWEST = 3;
@@ -124,7 +132,7 @@ function drawLane(
       narrow(x0, x1, lane.names[i]);
       continue;
     }
-    const width = x1 - x0 - (x1 - x0 > 3 ? 0.5 : 0);
+    const width = x1 - x0 - (x1 - x0 > 6 ? 0.5 : 0);
     const fill = color(lane.names[i]);
     context.fillStyle = fill;
     context.fillRect(x0, top, width, height - 1);
@@ -134,7 +142,8 @@ function drawLane(
       context.rect(x0, top, width - 3, height);
       context.clip();
       context.fillStyle = inkOn(fill);
-      context.fillText(names[lane.names[i]] ?? '', x0 + 4, top + height - 4);
+      const letters = Math.floor((width - 8) / LETTER);
+      context.fillText(shortName(names[lane.names[i]] ?? '', letters), x0 + 4, top + height - 4);
       context.restore();
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the colours of the timeline mean.
+import {PageData} from '../data';
 import {element} from '../dom';
 import {Palette} from '../palette';
 
@@ -12,20 +13,38 @@ function item(color: string, text: string): HTMLElement {
   return element('li', {title: text}, [swatch, text]);
 }
 
-// |thinned|: events of the run were removed.
-export function timelineLegend(palette: Palette, thinned: boolean): HTMLElement {
+// One line for each kind of track that the run has.
+export function timelineLegend(data: PageData, palette: Palette): HTMLElement {
+  const {tracks, thinned, idle} = data.timeline;
   const operations = palette.operationNames();
+  const kinds = new Set(tracks.map(({kind}) => kind));
+  const causes = new Set(idle.flatMap(({gaps}) => gaps.map(([, , cause]) => cause)));
+  const texts = data.processes.map((process) => process.causes);
+  const textOf = (cause: string): string =>
+      texts.find((known) => cause in known)?.[cause].text ?? cause;
+  const group = (title: string, items: HTMLElement[]): HTMLElement[] =>
+      items.length > 0 ? [element('li', {class: 'legend-group', text: title}), ...items] : [];
   return element('ul', {class: 'legend', attributes: {'aria-label': 'Colours of the timeline'}}, [
-    element('li', {text: 'GPU:'}),
-    ...['compute', 'comm', 'copy'].map((name) => item(palette.ofWork(name), name)),
-    element('li', {text: 'CUDA calls:'}),
-    item(palette.ofCall('cudaLaunchKernel'), 'launch'),
-    item(palette.ofCall('cudaMemcpyAsync'), 'copy'),
-    item(palette.ofCall('cudaStreamSynchronize'), 'wait'),
-    item(palette.ofCall(''), 'other'),
-    element('li', {text: 'Threads:'}),
-    ...operations.slice(0, MOST_OPERATIONS).map((name) => item(palette.ofScope(name), name)),
-    ...(thinned ?
+    ...group(
+        'GPU:',
+        kinds.has('device') ?
+            ['compute', 'comm', 'copy'].map((name) => item(palette.ofWork(name), name)) :
+            []),
+    ...group('GPU idle:', [...causes].map((cause) => item(palette.ofCause(cause), textOf(cause)))),
+    ...group(
+        'CUDA calls:',
+        kinds.has('calls') ?
+            [
+              item(palette.ofCall('cudaLaunchKernel'), 'launch'),
+              item(palette.ofCall('cudaMemcpyAsync'), 'copy'),
+              item(palette.ofCall('cudaStreamSynchronize'), 'wait'),
+              item(palette.ofCall(''), 'other'),
+            ] :
+            []),
+    ...group(
+        'Threads:',
+        operations.slice(0, MOST_OPERATIONS).map((name) => item(palette.ofScope(name), name))),
+    ...(thinned.length > 0 ?
             [
               element(
                   'li', {},

@@ -9,7 +9,7 @@ import {element} from '../dom';
 import {paintAxis} from './axis';
 import {Stretch} from './draw';
 import {Rows} from './rows';
-import {Marked, Scene} from './scene';
+import {Overlay, Scene} from './scene';
 
 // What A4 and Letter leave of a line beside the names. Where it is not exact, pictures become a
 // little wider or narrower, not higher.
@@ -20,7 +20,7 @@ export class Paper {
   readonly node = element('div', {class: 'tl-paper', attributes: {'aria-hidden': 'true'}});
 
   // |scene| of |rows| as it is now.
-  draw(scene: Scene, rows: Rows, visible: Stretch, marked: Marked|null): void {
+  draw(scene: Scene, rows: Rows, visible: Stretch, overlay: Overlay): void {
     const axis = select(document.createElementNS('http://www.w3.org/2000/svg', 'svg'));
     axis.attr('class', 'axis');
     paintAxis(axis, visible, PAPER_WIDTH);
@@ -32,8 +32,8 @@ export class Paper {
       canvas.style.height = `${row.height}px`;
       const context = canvas.getContext('2d');
       context?.scale(SHARPNESS, SHARPNESS);
-      if (context) scene.draw(context, PAPER_WIDTH, row.height, rows, row.top, visible, marked, -1);
-      const css = row.track < 0 ? 'tl-head' : 'tl-label';
+      if (context) scene.draw(context, PAPER_WIDTH, row.height, rows, row.top, visible, overlay);
+      const css = row.kind === 'head' ? 'tl-head' : 'tl-label';
       return element(
           'div', {class: 'tl-line'},
           [element('div', {class: css, text: rows.nameOf(row)}), canvas]);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a tip says of a place on a track: the event there, else the shares of the step.
-import {TimelineData} from '../data';
+// What a tip says of a place on a track: the event there, else the shares of the step; of a counter
+// its value, of a gap its cause.
+import {CounterData, IdleData, PageData, TimelineData} from '../data';
 import {element} from '../dom';
 import {formatShare, formatTime} from '../format';
 
 import {instant} from './axis';
+import {counterText, valueAt} from './counter';
 import {Track} from './decode';
 import {Stretch, sumOf} from './draw';
 import {atLeast, cutText, isIn} from './thinned';
@@ -49,4 +51,22 @@ export function bandTip(
   const stepNs = bucket_ns * (last - first);
   const when = `${formatTime(stepNs)} at ${instant(first * bucket_ns, stepNs)}`;
   return [element('strong', {text: when}), ...lines];
+}
+
+export function counterTip(counter: CounterData, ns: number): HTMLElement[] {
+  const value = valueAt(counter, ns);
+  return [
+    element('strong', {text: counter.title}),
+    element('div', {text: value === null ? 'not sampled yet' : counterText(value, counter.unit)})
+  ];
+}
+
+export function idleTip({process, gaps}: IdleData, ns: number, data: PageData): HTMLElement[] {
+  const gap = gaps.find(([begin, end]) => ns >= begin && ns < end);
+  if (!gap) return [element('div', {text: 'none of the longest gaps'})];
+  const [begin, end, cause] = gap;
+  return [
+    element('strong', {text: `idle for ${formatTime(end - begin)}`}),
+    element('div', {text: data.processes[process].causes[cause]?.text ?? cause})
+  ];
 }
