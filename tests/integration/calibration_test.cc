@@ -358,8 +358,10 @@ TEST_F(CalibrationRun, AnInterruptEndsTheMeasuringAlone) {
 TEST_F(CalibrationRun, AnInterruptThatTheUserHasIgnoredIsIgnoredByTheMeasuringToo) {
   runner().Set("GPUBOUND_CALIBRATE", "1");
   runner().Set("GPUBOUND_LIBRARY_DIR", FolderWithCalibrationProgram("kill -INT $$\n: > survived"));
-  runner().Run({"/usr/bin/env", "--ignore-signal=INT", GPUBOUND_TEST_COMMAND, "run", "-o",
-                run_path(), "--", GPUBOUND_TEST_VICTIM, "annotate", "10"});
+  const Outcome outcome =
+      runner().Run({"/usr/bin/env", "--ignore-signal=INT", GPUBOUND_TEST_COMMAND, "run", "-o",
+                    run_path(), "--", GPUBOUND_TEST_VICTIM, "annotate", "10"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.Describe();
   EXPECT_TRUE(std::filesystem::exists(File("survived")));
 }
 
