@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -86,8 +87,11 @@ std::string FiguresOf(const Json& report) { return report["processes"].dump(); }
 class DamagedFiles : public CommandRun, public testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {
-    const bool is_compacted = std::string(GetParam()) == "compacted";
-    Victim(is_compacted ? "train" : GetParam(), 25);
+    const std::string action = GetParam();
+    const bool is_compacted = action == "compacted";
+    if (is_compacted) runner().Set("GPUBOUND_FLUSH_MS", "10");  // many chunks, to remove some of
+    Victim(is_compacted ? "train" : action, is_compacted ? 400 : 25,
+           action == "steps_and_kill" ? 128 + SIGKILL : 0);
     if (is_compacted) {
       const Outcome compact =
           Gpubound({"compact", "--window", "5ms", "--detail", "none", run_path()});

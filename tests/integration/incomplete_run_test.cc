@@ -31,6 +31,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,8 @@ class IncompleteRun : public CommandRun, public testing::WithParamInterface<cons
  protected:
   void SetUp() override {
     const bool is_imported = std::string(GetParam()) == "imported";
-    Victim(is_imported ? "train" : GetParam(), 30);
+    const std::string action = GetParam();
+    Victim(is_imported ? "train" : action, 30, action == "steps_and_kill" ? 128 + SIGKILL : 0);
     if (is_imported) ImportAgain();
     ASSERT_THAT(Verdict(), StartsWith(kComplete));
     figures_ = Figures();

@@ -55,7 +55,8 @@ test('paper is white, whatever the window is', async () => {
 test('paper is filled, and nothing is cut at its edge', async () => {
   const pages = await print();
   for (const page of pages.slice(0, -1)) {
-    assert.ok(lowestInk(page) > 0.85 * page.height, `${lowestInk(page)} of ${page.height}`);
+    // What is kept in one piece may leave a quarter.
+    assert.ok(lowestInk(page) > 0.7 * page.height, `${lowestInk(page)} of ${page.height}`);
   }
   for (const page of pages) {
     for (const {word, left, right} of page.words) {

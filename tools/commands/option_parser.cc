@@ -263,7 +263,7 @@ CommandDescription OptionParser::Describing(const std::function<void()>& describ
 
 // What every command has, after its own. `run` has a --quiet of another meaning.
 void OptionParser::AddDiagnosticOptions() {
-  const auto add = [this](CLI::Option* option) { option->group("Messages on stderr"); };
+  const auto add = [](CLI::Option* option) { option->group("Messages on stderr"); };
   add(app_->add_flag("-v,--verbose", diagnostics_.verbose,
                      "Also what was chosen, and how long it took"));
   if (app_->get_option_no_throw("--quiet") == nullptr) {
