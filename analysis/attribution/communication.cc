@@ -224,7 +224,7 @@ void ForEachCollectiveKernel(const Run& run, const ClockAlignment& clocks, OnKer
 }
 
 // A stream of a process.
-class Lanes {
+class Streams {
  public:
   size_t Find(size_t process, StreamId stream) {
     return index_.try_emplace({process, stream}, index_.size()).first->second;
@@ -240,11 +240,11 @@ std::vector<ReportRank> SplitCommunication(const Run& run, const KnownWaits& wai
                                            const ClockAlignment& clocks, const Interval& window,
                                            const BreakdownOptions& options) {
   Ranks ranks(run, clocks);
-  Lanes lanes;
+  Streams streams;
   Communicators communicators;
   uint64_t learnt = 0;
   ForEachCollectiveKernel(run, clocks, [&](size_t process, const CollectiveCursor& kernel) {
-    communicators.Add(kernel.name(), lanes.Find(process, kernel.stream()),
+    communicators.Add(kernel.name(), streams.Find(process, kernel.stream()),
                       ranks.Find(process, kernel.device()), kernel.Time());
     return ++learnt < kMostLearnt;
   });
@@ -254,9 +254,9 @@ std::vector<ReportRank> SplitCommunication(const Run& run, const KnownWaits& wai
     for (const Collective& collective : match.Take()) ranks.Book(collective, window);
   };
   ForEachCollectiveKernel(run, clocks, [&](size_t process, const CollectiveCursor& kernel) {
-    const size_t lane = lanes.Find(process, kernel.stream());
+    const size_t stream = streams.Find(process, kernel.stream());
     match.Add(kernel.name(), {ranks.Find(process, kernel.device()), kernel.Time(),
-                              communicators.Group(kernel.name(), lane)});
+                              communicators.Group(kernel.name(), stream)});
     book();
     return true;
   });

@@ -10,16 +10,16 @@
 namespace gpubound {
 namespace {
 
-// Of the kernels of one of two lanes so many have to meet one of the other: times are a little off,
+// Of the kernels of one of two streams so many have to meet one of the other: times are a little off,
 // and a rank may lack some of its kernels, as long as the other does not lack others.
 constexpr double kTogether = 0.98;
 
 }  // namespace
 
-void Communicators::Add(const std::string& name, size_t lane, size_t rank, const Interval& time) {
+void Communicators::Add(const std::string& name, size_t stream, size_t rank, const Interval& time) {
   OfName& of = names_[name];
   if (time.begin_ns >= of.first_end_ns) CloseEnded(time.begin_ns, &of);
-  Running begun{PlaceOf(lane, rank, &of), time.end_ns, true, {}};
+  Running begun{PlaceOf(stream, rank, &of), time.end_ns, true, {}};
   if (!of.spare.empty()) {
     begun.met = std::move(of.spare.back());
     of.spare.pop_back();
@@ -30,10 +30,10 @@ void Communicators::Add(const std::string& name, size_t lane, size_t rank, const
   of.running.push_back(std::move(begun));
 }
 
-size_t Communicators::PlaceOf(size_t lane, size_t rank, OfName* of) {
-  const auto [place, is_new] = of->places.try_emplace(lane, of->lanes.size());
+size_t Communicators::PlaceOf(size_t stream, size_t rank, OfName* of) {
+  const auto [place, is_new] = of->places.try_emplace(stream, of->streams.size());
   if (is_new) {
-    of->lanes.push_back(lane);
+    of->streams.push_back(stream);
     of->ranks.push_back(rank);
     of->kernels.push_back(0);
     of->met.emplace_back();
@@ -95,9 +95,9 @@ bool Communicators::AreTogether(const OfName& of, size_t a, size_t b) {
   return std::max(share(a, b), share(b, a)) >= kTogether;
 }
 
-// Lanes that are together with others, directly or through further ones, are a group.
+// Streams that are together with others, directly or through further ones, are a group.
 void Communicators::FindGroups(OfName* of) {
-  const size_t count = of->lanes.size();
+  const size_t count = of->streams.size();
   std::vector<size_t> stands_for(count);  // the place that stands for its group, itself at first
   std::iota(stands_for.begin(), stands_for.end(), 0);
   for (size_t a = 0; a < count; ++a) {
@@ -112,14 +112,14 @@ void Communicators::FindGroups(OfName* of) {
   for (const size_t place : stands_for) ++members[place];
   of->groups.assign(count, kAny);
   for (size_t place = 0; place < count; ++place) {
-    if (members[stands_for[place]] > 1) of->groups[place] = of->lanes[stands_for[place]];
+    if (members[stands_for[place]] > 1) of->groups[place] = of->streams[stands_for[place]];
   }
 }
 
-size_t Communicators::Group(const std::string& name, size_t lane) const {
+size_t Communicators::Group(const std::string& name, size_t stream) const {
   const auto of = names_.find(name);
   if (of == names_.end()) return kAny;
-  const auto place = of->second.places.find(lane);
+  const auto place = of->second.places.find(stream);
   return place == of->second.places.end() ? kAny : of->second.groups[place->second];
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tells apart the groups of ranks that run collectives of one name, from the kernels alone: CUPTI
-// names no communicator. A lane is a stream of a rank; a communicator has one lane on each of its
-// ranks. Each of its kernels meets one on all its other lanes, since nobody leaves a collective
-// before everybody has entered. Lanes of other communicators are met now and then, by chance:
+// names no communicator. A communicator has one stream on each of its ranks. Each of its kernels
+// meets one on all its other streams, since nobody leaves a collective before everybody has
+// entered. Streams of other communicators are met now and then, by chance:
 //
 //   rank 0   |===a===|    |=====a=====|         a meets b each time: together
 //   rank 1     |==b==|        |===b===|         a meets c once of twice, b likewise: apart
@@ -12,8 +12,8 @@
 // Groups that run in step all the time cannot be told apart, and need not be: who entered last is
 // then nearly the same for both.
 //
-// Cost: kernels that begin before the next one ends meet each other at once, 64 lanes by a word;
-// then the square of the lanes once. One object, one caller.
+// Cost: kernels that begin before the next one ends meet each other at once, 64 streams by a word;
+// then the square of the streams once. One object, one caller.
 #ifndef GPUBOUND_ANALYSIS_PROCESSES_COMMUNICATORS_H_
 #define GPUBOUND_ANALYSIS_PROCESSES_COMMUNICATORS_H_
 
@@ -33,31 +33,31 @@ class Communicators {
   // Of fewer kernels nothing is concluded.
   static constexpr uint64_t kFewest = 16;
 
-  // A kernel |name| of |lane|, which is one of |rank|'s. Times never decrease between calls.
-  void Add(const std::string& name, size_t lane, size_t rank, const Interval& time);
+  // A kernel |name| of |stream|, which is one of |rank|'s. Times never decrease between calls.
+  void Add(const std::string& name, size_t stream, size_t rank, const Interval& time);
   // Nothing is added any more. Before Group().
   void Finish();
 
-  // The group in which |lane| runs kernels |name|: two lanes in different groups never run the same
+  // The group in which |stream| runs kernels |name|: two streams in different groups never run the same
   // collective. kAny: nothing is known of it, it may be in any.
   static constexpr size_t kAny = ~size_t{0};
-  size_t Group(const std::string& name, size_t lane) const;
+  size_t Group(const std::string& name, size_t stream) const;
 
  private:
   struct Running {
     size_t place;
     int64_t end_ns;
     bool is_new;  // it began since kernels ended last
-    BitSet met;   // places of lanes, its own among them; but for those that began since then
+    BitSet met;   // places of streams, its own among them; but for those that began since then
   };
-  // Lanes have places, in order of their first kernels.
+  // Streams have places, in order of their first kernels.
   struct OfName {
-    std::unordered_map<size_t, size_t> places;  // by lane
-    std::vector<size_t> lanes;                  // by place, like what follows
+    std::unordered_map<size_t, size_t> places;  // by stream
+    std::vector<size_t> streams;                // by place, like what follows
     std::vector<size_t> ranks;
     std::vector<uint64_t> kernels;
     std::vector<MemberCounts> met;  // in how many of its kernels each place was met
-    std::vector<size_t> groups;     // a lane that stands for the group; kAny: it has no others
+    std::vector<size_t> groups;     // a stream that stands for the group; kAny: it has no others
 
     std::vector<Running> running;
     int64_t first_end_ns = INT64_MAX;  // of them
@@ -65,7 +65,7 @@ class Communicators {
     std::vector<size_t> begun;         // of them, those that are new
     std::vector<BitSet> spare;         // memory of those that are over
   };
-  static size_t PlaceOf(size_t lane, size_t rank, OfName* of);
+  static size_t PlaceOf(size_t stream, size_t rank, OfName* of);
   static void CloseEnded(int64_t now_ns, OfName* of);
   static void MeetNew(OfName* of);
   static void Close(Running* kernel, OfName* of);

@@ -265,32 +265,12 @@ PyObject* HandOver(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLongLong(g_table.hand_over());
 }
 
-PyObject* Adopt(PyObject*, PyObject* token) {
+// adopt(token), drop(token); wake(what), woken(what): of a wait that the caller knows to end.
+template <auto Call>
+PyObject* WithToken(PyObject*, PyObject* token) {
   uint64_t number = 0;
   if (!ReadToken(token, &number)) return nullptr;
-  g_table.adopt(number);
-  Py_RETURN_NONE;
-}
-
-PyObject* Drop(PyObject*, PyObject* token) {
-  uint64_t number = 0;
-  if (!ReadToken(token, &number)) return nullptr;
-  g_table.drop(number);
-  Py_RETURN_NONE;
-}
-
-// wake(what), woken(what): of a wait that the caller knows to end.
-PyObject* Wake(PyObject*, PyObject* what) {
-  uint64_t number = 0;
-  if (!ReadToken(what, &number)) return nullptr;
-  g_table.wake(number);
-  Py_RETURN_NONE;
-}
-
-PyObject* Woken(PyObject*, PyObject* what) {
-  uint64_t number = 0;
-  if (!ReadToken(what, &number)) return nullptr;
-  g_table.woken(number);
+  (g_table.*Call)(number);
   Py_RETURN_NONE;
 }
 
@@ -369,10 +349,10 @@ PyMethodDef functions[] = {
     {"at_end", AtEnd, METH_O, nullptr},
     {"counter", AsMethod(Counter), METH_FASTCALL, nullptr},
     {"hand_over", HandOver, METH_NOARGS, nullptr},
-    {"adopt", Adopt, METH_O, nullptr},
-    {"drop", Drop, METH_O, nullptr},
-    {"wake", Wake, METH_O, nullptr},
-    {"woken", Woken, METH_O, nullptr},
+    {"adopt", WithToken<&gpubound_api::adopt>, METH_O, nullptr},
+    {"drop", WithToken<&gpubound_api::drop>, METH_O, nullptr},
+    {"wake", WithToken<&gpubound_api::wake>, METH_O, nullptr},
+    {"woken", WithToken<&gpubound_api::woken>, METH_O, nullptr},
     {"begin", BeginLabel, METH_O, nullptr},
     {"end", EndLabel, METH_O, nullptr},
     {"pause", Pause, METH_NOARGS, nullptr},

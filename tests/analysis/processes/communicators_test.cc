@@ -13,36 +13,36 @@ namespace {
 
 constexpr size_t kAny = Communicators::kAny;
 
-// A lane has the number of its rank, but for those from 10 on, which are second streams.
+// A stream has the number of its rank, but for those from 10 on, which are second streams.
 class CommunicatorsTest : public testing::Test {
  protected:
   static constexpr int64_t kTurnNs = 100;
-  void Kernel(size_t lane, int64_t begin_ns, int64_t end_ns,
+  void Kernel(size_t stream, int64_t begin_ns, int64_t end_ns,
               const std::string& name = "AllReduce") {
-    kernels_.push_back({lane, {begin_ns, end_ns}, name});
+    kernels_.push_back({stream, {begin_ns, end_ns}, name});
   }
   // In turns from |from| to before |until|.
-  void InTurns(int64_t from, int64_t until, size_t lane, int64_t begin_ns, int64_t end_ns) {
+  void InTurns(int64_t from, int64_t until, size_t stream, int64_t begin_ns, int64_t end_ns) {
     for (int64_t turn = from; turn < until; ++turn) {
-      Kernel(lane, turn * kTurnNs + begin_ns, turn * kTurnNs + end_ns);
+      Kernel(stream, turn * kTurnNs + begin_ns, turn * kTurnNs + end_ns);
     }
   }
   void Learn() { LearnAs(10); }
-  // Every lane is of a rank of its own.
+  // Every stream is of a rank of its own.
   void LearnOfRanks() { LearnAs(kAny); }
   void LearnAs(size_t ranks) {
     std::stable_sort(kernels_.begin(), kernels_.end(), [](const Added& a, const Added& b) {
       return a.time.begin_ns < b.time.begin_ns;
     });
     for (const Added& kernel : kernels_) {
-      communicators_.Add(kernel.name, kernel.lane, kernel.lane % ranks, kernel.time);
+      communicators_.Add(kernel.name, kernel.stream, kernel.stream % ranks, kernel.time);
     }
     communicators_.Finish();
   }
-  size_t Group(size_t lane) const { return communicators_.Group("AllReduce", lane); }
+  size_t Group(size_t stream) const { return communicators_.Group("AllReduce", stream); }
 
   struct Added {
-    size_t lane;
+    size_t stream;
     Interval time;
     std::string name;
   };

@@ -3,18 +3,12 @@
 // Processes of which a page of very many has the times of the operations alone: what is missing is
 // filled in, so that nothing else has to know (the other side:
 // analysis/output/page/thin_processes.cc).
+import {NO_TIME} from './breakdown';
 import {Operation, PageData, PageProcess, ReportProcess} from './data';
 import {element} from './dom';
 
 const NO_OPERATION_TIME: Omit<Operation, 'operation'> = {
-  wall_ns: 0,
-  cpu_only_ns: 0,
-  cpu_gpu_ns: 0,
-  gpu_only_ns: 0,
-  waiting_ns: 0,
-  idle_ns: 0,
-  unknown_ns: 0,
-  gpu_busy_ns: 0,
+  ...NO_TIME,
   gpu_caused_ns: 0,
   sm_filled_ns: 0,
   count: 0,
