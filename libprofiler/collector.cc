@@ -81,9 +81,11 @@ bool Collector::Build(CollectorOptions options) {
   }
   device_tables_ = std::make_unique<DeviceTables>(ledger_.get());
   threads_ = std::make_unique<ThreadRegistry>(&context_);
+  frames_ = std::make_unique<FrameTable>();
   writer_ = std::make_unique<TraceWriter>(
       directory_, start_, clock_->ticks_are_tsc(), settings.segment_bytes,
-      TraceWriter::Tables{labels_.get(), device_tables_.get(), threads_.get(), ledger_.get()},
+      TraceWriter::Tables{labels_.get(), device_tables_.get(), frames_.get(), threads_.get(),
+                          ledger_.get()},
       window_.get());
   // The drain reads the clocks once now and once when the database is open, some milliseconds
   // later.
@@ -99,6 +101,12 @@ bool Collector::Build(CollectorOptions options) {
   if (own_clock_ != nullptr && options.start_flusher) {
     task_stats_ = std::make_unique<ProcTaskStats>();
     cpu_sampler_ = std::make_unique<CpuSampler>(&context_, clock_, task_stats_.get());
+    if (settings.stacks_per_second != 0 && FoundInterpreter().runtime != 0) {
+      stack_sampler_ =
+          std::make_unique<StackSampler>(&context_, clock_, task_stats_.get(), frames_.get(),
+                                         device_tables_.get(), settings.stacks_per_second);
+      stack_sampler_->Use(FoundInterpreter());
+    }
   }
   const auto end = [this](const char* how) {
     LookForPython();
@@ -106,8 +114,9 @@ bool Collector::Build(CollectorOptions options) {
   };
   flusher_ = std::make_unique<Flusher>(
       Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_,
-                     bystanders_.get(), cpu_sampler_.get(), end, [this] { return LeaveProgram(); },
-                     settings.end_ns, window_.get(), &FinishRecording, start_.forked},
+                     bystanders_.get(), cpu_sampler_.get(), stack_sampler_.get(), end,
+                     [this] { return LeaveProgram(); }, settings.end_ns, window_.get(),
+                     &FinishRecording, start_.forked},
       std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
   mapping_->Announce();

@@ -33,6 +33,7 @@
 #include "libprofiler/live_mapping.h"
 #include "libprofiler/page_pool.h"
 #include "libprofiler/process_info.h"
+#include "libprofiler/python/stack_sampler.h"
 #include "libprofiler/recording_context.h"
 #include "libprofiler/run_directory.h"
 #include "libprofiler/settings.h"
@@ -162,11 +163,13 @@ class Collector {
   std::shared_ptr<Interner> labels_;
   std::unique_ptr<DeviceTables> device_tables_;
   std::unique_ptr<ThreadRegistry> threads_;
+  std::unique_ptr<FrameTable> frames_;
   std::unique_ptr<TraceWriter> writer_;
   std::unique_ptr<Drain> drain_;
   std::unique_ptr<Bystanders> bystanders_;
   std::unique_ptr<TaskStats> task_stats_;
-  std::unique_ptr<CpuSampler> cpu_sampler_;  // null on virtual time
+  std::unique_ptr<CpuSampler> cpu_sampler_;      // null on virtual time
+  std::unique_ptr<StackSampler> stack_sampler_;  // null where no Python is, or none is wanted
   std::unique_ptr<Flusher> flusher_;
   std::unique_ptr<CollectorHost> host_;
 

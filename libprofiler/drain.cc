@@ -258,7 +258,8 @@ void Drain::RecycleFull() {
 }
 
 void Drain::CountLost(const LivePageHeader& header, uint64_t events) {
-  if (header.family == static_cast<uint32_t>(EventFamily::kCpuTime)) return;  // see record_sink.cc
+  const auto family = static_cast<EventFamily>(header.family);
+  if (family == EventFamily::kCpuTime || family == EventFamily::kStack) return;  // record_sink.cc
   const bool thread = header.family == static_cast<uint32_t>(EventFamily::kThread);
   context_->ledger->Add(
       thread ? LedgerCounter::scope_events_dropped : LedgerCounter::device_records_dropped, events);
@@ -319,6 +320,8 @@ EncodedChunk Drain::EncodeRecords(const LivePageHeader& header, uint32_t page, u
       return encoder_.EncodeSync(meta, RecordsOf<SyncRecord>(mapping, page, from, end), conversion);
     case EventFamily::kCpuTime:
       return encoder_.EncodeCpuTime(meta, RecordsOf<CpuTimeRecord>(mapping, page, from, end), {});
+    case EventFamily::kStack:
+      return encoder_.EncodeStack(meta, RecordsOf<StackRecord>(mapping, page, from, end), {});
     default:
       return encoder_.EncodeOverhead(meta, RecordsOf<OverheadRecord>(mapping, page, from, end),
                                      conversion);

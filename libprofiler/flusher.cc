@@ -159,7 +159,10 @@ void Flusher::AwaitWork(std::chrono::nanoseconds longest) {
   }
   const auto end_ns = static_cast<int64_t>(ReadMonotonicNs()) + longest.count();
   for (int64_t now_ns = 0; now_ns < end_ns; now_ns = static_cast<int64_t>(ReadMonotonicNs())) {
-    const int64_t due_ns = parts_.cpu_sampler->SampleIfDue();
+    int64_t due_ns = parts_.cpu_sampler->SampleIfDue();
+    if (parts_.stack_sampler != nullptr) {
+      due_ns = std::min(due_ns, parts_.stack_sampler->SampleIfDue());
+    }
     const int64_t left_ns = std::min(end_ns, due_ns) - static_cast<int64_t>(ReadMonotonicNs());
     if (parts_.pool->WaitForWork(std::chrono::nanoseconds(left_ns))) return;
   }
@@ -192,6 +195,7 @@ void Flusher::Close() {
     const std::lock_guard<std::mutex> lock(io_mutex_);
     LookAround(/*at_end=*/true);
     if (parts_.cpu_sampler != nullptr) parts_.cpu_sampler->SampleAtEnd();
+    if (parts_.stack_sampler != nullptr) parts_.stack_sampler->SampleAtEnd();
     parts_.drain->Finish(how_);
     // Everything is in the database; only then may the mapping's name go. The seal comes last,
     // since it is the part that a slow disk can stretch.

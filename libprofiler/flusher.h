@@ -2,7 +2,7 @@
 //
 // The background thread: wakes when pages are full or five times a second, runs the drain, and ends
 // the trace when it is asked to. In between it looks where the program's threads are
-// (cpu_sampler.h). The only thread of the recording that makes system calls on a schedule; it
+// (cpu_sampler.h) and what Python they run (python/stack_sampler.h). The only thread of the recording that makes system calls on a schedule; it
 // blocks every signal, so that the program's handlers never run on it.
 #ifndef GPUBOUND_LIBPROFILER_FLUSHER_H_
 #define GPUBOUND_LIBPROFILER_FLUSHER_H_
@@ -20,6 +20,7 @@
 #include "libprofiler/latch.h"
 #include "libprofiler/live_mapping.h"
 #include "libprofiler/page_pool.h"
+#include "libprofiler/python/stack_sampler.h"
 #include "libprofiler/step_window.h"
 #include "libprofiler/trace_writer.h"
 
@@ -34,7 +35,8 @@ class Flusher {
     LiveMapping* mapping;
     Clock* clock;
     Bystanders* bystanders;
-    CpuSampler* cpu_sampler;  // null: nobody looks where the threads are
+    CpuSampler* cpu_sampler;      // null: nobody looks where the threads are
+    StackSampler* stack_sampler;  // null: nobody looks at stacks
     // Ends the recording as it is told: stops the sources and calls Finish(). May wait for pages.
     std::function<void(const char* how)> end;
     // Called behind the end of the trace, again and again until it says true: the program is left

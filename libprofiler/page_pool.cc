@@ -34,6 +34,8 @@ uint32_t BytesPerEvent(uint32_t family) {
       return sizeof(OverheadRecord);
     case EventFamily::kCpuTime:
       return sizeof(CpuTimeRecord);
+    case EventFamily::kStack:
+      return sizeof(StackRecord);
     default:
       return sizeof(Slot);
   }

@@ -27,6 +27,9 @@ constinit std::atomic<bool> g_has_python{false};
 // What Py_GetVersion returned: "3.11.2 (main, ...", a string of the interpreter's that stays.
 constinit std::atomic<const char*> g_python_version{nullptr};
 
+constinit std::atomic<uint64_t> g_python_runtime{0};  // InterpreterAddress
+constinit std::atomic<uint64_t> g_python_code_type{0};
+
 constinit std::atomic<const volatile char*> g_has_vforked{nullptr};
 constinit std::atomic<bool (*)()> g_sandbox_refuses{nullptr};
 constinit std::atomic<const char*> g_variables{""};  // gpubound_shim_info.variables
@@ -168,7 +171,20 @@ void LookForPython() {
     constexpr size_t kMaxMaps = 16 * 1024 * 1024;
     found = ReadProcFile("/proc/self/maps", kMaxMaps).find("/libpython") != std::string::npos;
   }
+  g_python_runtime.store(reinterpret_cast<uintptr_t>(FindSymbol("_PyRuntime")));
+  g_python_code_type.store(reinterpret_cast<uintptr_t>(FindSymbol("PyCode_Type")));
   g_has_python.store(found, std::memory_order_relaxed);
+}
+
+InterpreterAddress FoundInterpreter() {
+  InterpreterAddress found;
+  constexpr char kVersion3[] = "3.";
+  const std::string version = PythonVersion();
+  if (!version.starts_with(kVersion3)) return found;
+  found.minor = std::atoi(version.c_str() + std::strlen(kVersion3));
+  found.runtime = g_python_runtime.load(std::memory_order_relaxed);
+  found.code_type = g_python_code_type.load(std::memory_order_relaxed);
+  return found;
 }
 
 bool HasPython() { return g_has_python.load(std::memory_order_relaxed); }

@@ -68,12 +68,22 @@ std::string CommandLine();
 // Last path component of the first argument.
 std::string ProgramName(const std::string& command_line);
 
+// Where the interpreter is that the process exports; zeros where there is none.
+struct InterpreterAddress {
+  uint64_t runtime = 0;    // of _PyRuntime
+  uint64_t code_type = 0;  // of PyCode_Type
+  int minor = 0;           // of version 3
+};
+
 // Looks whether a Python interpreter is part of this process. Asks the dynamic linker, so never
 // with a lock of ours held: a library's constructor may annotate while the linker's lock is taken.
 void LookForPython();
 
 // What the last look found; false before the first.
 bool HasPython();
+
+// As the last look found it.
+InterpreterAddress FoundInterpreter();
 
 // "3.11", "3.14t" where it is free-threaded; empty without Python, or where the interpreter does
 // not tell.

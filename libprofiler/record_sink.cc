@@ -19,7 +19,7 @@ void RecordSink::AppendTo(EventFamily family, const Record& record) {
 }
 
 bool RecordSink::StartPage(EventFamily family, Family* state) {
-  const bool flusher = family == EventFamily::kCpuTime;
+  const bool flusher = family == EventFamily::kCpuTime || family == EventFamily::kStack;
   if (!flusher && context_->finished.load(std::memory_order_relaxed)) return false;
   if (!state->dropping || context_->pool->MayHavePage()) {
     state->page = context_->pool->Acquire(/*may_wait=*/!flusher && !state->dropping);
@@ -27,8 +27,9 @@ bool RecordSink::StartPage(EventFamily family, Family* state) {
   state->dropping = state->page == kNoPage;
   if (state->dropping) {
     ++state->dropped;
-    // A time that has no CPU time is seen by the reader.
+    // A time that has no CPU time is seen by the reader; of stacks the flusher tells.
     if (!flusher) context_->ledger->Add(LedgerCounter::device_records_dropped, 1);
+    if (family == EventFamily::kStack) ++dropped_stacks_;
     return false;
   }
   LivePageHeader* header = context_->mapping->page(state->page);
@@ -69,5 +70,6 @@ void RecordSink::Append(const DeviceRecord& record) { AppendTo(EventFamily::kDev
 void RecordSink::Append(const SyncRecord& record) { AppendTo(EventFamily::kSync, record); }
 void RecordSink::Append(const OverheadRecord& record) { AppendTo(EventFamily::kOverhead, record); }
 void RecordSink::Append(const CpuTimeRecord& record) { AppendTo(EventFamily::kCpuTime, record); }
+void RecordSink::Append(const StackRecord& record) { AppendTo(EventFamily::kStack, record); }
 
 }  // namespace gpubound

@@ -26,7 +26,11 @@ class RecordSink final : public DeviceSink {
   void Append(const SyncRecord& record) override;
   void Append(const OverheadRecord& record) override;
   void Append(const CpuTimeRecord& record);  // flusher
+  void Append(const StackRecord& record);    // flusher
   void Publish() override;
+
+  // Records of stacks for which there was no page. The owning thread.
+  uint64_t dropped_stacks() const { return dropped_stacks_; }
 
  private:
   struct Family {
@@ -46,6 +50,7 @@ class RecordSink final : public DeviceSink {
   RecordingContext* const context_;
   const ThreadId thread_;
   Family families_[static_cast<int>(kLastEventFamily) + 1];
+  uint64_t dropped_stacks_ = 0;
 };
 
 }  // namespace gpubound

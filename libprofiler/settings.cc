@@ -75,6 +75,12 @@ ChunkCompression ReadCompression() {
   return ChunkCompression::kNone;
 }
 
+uint32_t ReadStacksPerSecond() {
+  const char* name = "GPUBOUND_STACKS";
+  if (std::strcmp(EnvValue(name), "0") == 0) return 0;
+  return static_cast<uint32_t>(EnvNumber(name, kLeastStacksPerSecond, kMostStacksPerSecond));
+}
+
 StepRange ReadSteps() {
   const char* name = "GPUBOUND_STEPS";
   const char* text = EnvValue(name);
@@ -99,6 +105,7 @@ Settings ReadSettings() {
   settings.flush_ms = static_cast<uint32_t>(EnvNumber("GPUBOUND_FLUSH_MS", 10, 1000));
   settings.segment_bytes = EnvNumber("GPUBOUND_SEGMENT_BYTES", 1 << 20, uint64_t{1} << 50);
   settings.max_labels = static_cast<uint32_t>(EnvNumber("GPUBOUND_MAX_LABELS", 16, kMaxLabels - 1));
+  settings.stacks_per_second = ReadStacksPerSecond();
   settings.compression = ReadCompression();
   return settings;
 }

@@ -15,6 +15,10 @@
 
 namespace gpubound {
 
+// Looks at the Python stack of each thread.
+inline constexpr uint32_t kLeastStacksPerSecond = 10;
+inline constexpr uint32_t kMostStacksPerSecond = 1000;
+
 struct Settings {
   std::string run_directory;  // GPUBOUND_RUN; empty: choose the default name
   bool disabled = false;
@@ -24,6 +28,7 @@ struct Settings {
   uint32_t flush_ms = 1000;
   uint64_t segment_bytes = uint64_t{1} << 30;
   uint32_t max_labels = 65536;
+  uint32_t stacks_per_second = 100;  // 0: none
   ChunkCompression compression = ChunkCompression::kNone;
 };
 

@@ -38,6 +38,8 @@ enum SqliteSink::Statement : int {
   kStream,
   kWork,
   kGraphNode,
+  kFunction,
+  kFrame,
   kDeviceClient,
   kUtilization,
   kProcessTree,
@@ -67,6 +69,8 @@ constexpr const char* kStatementSql[] = {
     "INSERT OR REPLACE INTO stream VALUES(?,?,?,?)",
     "INSERT OR REPLACE INTO work VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO graph_node VALUES(?,?,?,?,?)",
+    "INSERT OR REPLACE INTO function VALUES(?,?,?)",
+    "INSERT OR REPLACE INTO frame VALUES(?,?,?,?)",
     "INSERT OR REPLACE INTO device_client VALUES(?,?,?,?,?,?)",
     "INSERT INTO utilization VALUES(?,?,?,?,?,?,?,?)",
     "INSERT INTO process_tree VALUES(?,?,?,?,?)",
@@ -82,10 +86,10 @@ constexpr const char* kStatementSql[] = {
 
 // What each of them changes the number of rows of. Chunks are counted in meta.
 constexpr const char* kTableOf[] = {
-    nullptr,       nullptr,        "meta",           "config",  "label",      "thread",
-    "device",      "context",      "stream",         "work",    "graph_node", "device_client",
-    "utilization", "process_tree", "counter_sample", "unknown", "unknown",    "note",
-    "clock",       "ledger",       nullptr,          nullptr,
+    nullptr,   nullptr,         "meta",        "config",       "label",          "thread",
+    "device",  "context",       "stream",      "work",         "graph_node",     "function",
+    "frame",   "device_client", "utilization", "process_tree", "counter_sample", "unknown",
+    "unknown", "note",          "clock",       "ledger",       nullptr,          nullptr,
 };
 constexpr uint32_t Bit(int statement) { return uint32_t{1} << statement; }
 
@@ -311,6 +315,12 @@ void SqliteSink::PutWork(const WorkRow& row) {
 void SqliteSink::PutGraphNode(const GraphNodeRow& row) {
   Run(kGraphNode, row.info.node, row.info.graph, row.info.type, row.info.operation,
       std::string_view(row.name));
+}
+void SqliteSink::PutFunction(const FunctionRow& row) {
+  Run(kFunction, row.id, std::string_view(row.file), std::string_view(row.name));
+}
+void SqliteSink::PutFrame(const FrameRow& row) {
+  Run(kFrame, row.id, row.caller, row.function, row.line);
 }
 void SqliteSink::PutDeviceClient(const DeviceClientRow& row) {
   const DeviceClient& c = row.client;

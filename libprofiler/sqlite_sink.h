@@ -15,6 +15,7 @@
 #include "libprofiler/device_tables.h"
 #include "libprofiler/interner.h"
 #include "libprofiler/open_files.h"
+#include "libprofiler/python/frame_table.h"
 #include "libprofiler/thread_registry.h"
 #include "proto/chunk_row.h"
 #include "proto/live_format.h"
@@ -45,6 +46,8 @@ class SqliteSink {
   void PutStream(const StreamRow& row);
   void PutWork(const WorkRow& row);
   void PutGraphNode(const GraphNodeRow& row);
+  void PutFunction(const FunctionRow& row);
+  void PutFrame(const FrameRow& row);
   void PutDeviceClient(const DeviceClientRow& row);
   void PutUtilization(const UtilizationRow& row);
   void PutProcessTree(const ProcessTreeSample& row);

@@ -163,6 +163,25 @@ std::optional<TaskCounters> ProcTaskStats::Read(uint32_t tid, const TaskCounters
   return TaskCounters{*on_cpu_ns, ready_ns};
 }
 
+int64_t ProcTaskStats::CpuNs(uint32_t tid) {
+  const std::optional<uint64_t> on_cpu_ns = ReadCpuClock(tid);
+  return on_cpu_ns ? static_cast<int64_t>(*on_cpu_ns) : -1;
+}
+
+bool ProcTaskStats::IsRunnable(uint32_t tid) {
+  std::array<char, 64> path;
+  std::snprintf(path.data(), path.size(), "%s/%u/stat", kTasks, tid);
+  const int descriptor = open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  // "TID (NAME) STATE ...", and the name may hold anything.
+  char text[128];
+  const ssize_t length = read(descriptor, text, sizeof(text));
+  close(descriptor);
+  const std::string_view line(text, static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  const size_t name_end = line.rfind(')');
+  return name_end != std::string_view::npos && line.substr(name_end).starts_with(") R");
+}
+
 void ProcTaskStats::Forget(uint32_t tid) {
   for (File& file : files_) {
     if (file.tid == tid) file.Close();

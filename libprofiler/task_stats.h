@@ -43,6 +43,10 @@ class TaskStats {
   virtual bool List(bool anew, std::vector<uint32_t>* tids) = 0;
   // Absent: the thread has ended. |before|: what was read last; null: nothing.
   virtual std::optional<TaskCounters> Read(uint32_t tid, const TaskCounters* before) = 0;
+  // CPU time of a thread so far; negative: it has ended.
+  virtual int64_t CpuNs(uint32_t tid) = 0;
+  // Whether it is on a CPU or ready to run. A file is read, for some 10 us.
+  virtual bool IsRunnable(uint32_t tid) = 0;
   // It will not be read again soon.
   virtual void Forget(uint32_t tid) = 0;
   // CPU time of the calling thread: what looking costs.
@@ -58,6 +62,8 @@ class ProcTaskStats final : public TaskStats {
   ~ProcTaskStats() override;
   bool List(bool anew, std::vector<uint32_t>* tids) override;
   std::optional<TaskCounters> Read(uint32_t tid, const TaskCounters* before) override;
+  int64_t CpuNs(uint32_t tid) override;
+  bool IsRunnable(uint32_t tid) override;
   void Forget(uint32_t tid) override;
   int64_t OwnCpuNs() override;
   // Closes what the child inherited; no lock, no allocation.

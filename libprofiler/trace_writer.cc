@@ -52,6 +52,7 @@ bool TraceWriter::OpenSegment() {
   labels_position_ = 0;
   threads_position_ = 0;
   device_positions_ = {};
+  frame_positions_ = {};
   CollectRows();
   Begin();
   PutHeaderRows();
@@ -125,7 +126,8 @@ bool TraceWriter::CollectRows() {
   tables_.labels->CopyRowsSince(&labels_position_, &labels_);
   tables_.threads->CopyRowsSince(&threads_position_, &threads_);
   tables_.devices->CopyRowsSince(&device_positions_, &device_rows_);
-  return !labels_.empty() || !threads_.empty() || !device_rows_.empty();
+  tables_.frames->CopyRowsSince(&frame_positions_, &frame_rows_);
+  return !labels_.empty() || !threads_.empty() || !device_rows_.empty() || !frame_rows_.empty();
 }
 
 void TraceWriter::Begin() {
@@ -137,6 +139,8 @@ void TraceWriter::Begin() {
   for (const StreamRow& row : device_rows_.streams) sink_.PutStream(row);
   for (const WorkRow& row : device_rows_.works) sink_.PutWork(row);
   for (const GraphNodeRow& row : device_rows_.graph_nodes) sink_.PutGraphNode(row);
+  for (const FunctionRow& row : frame_rows_.functions) sink_.PutFunction(row);
+  for (const FrameRow& row : frame_rows_.frames) sink_.PutFrame(row);
   for (const DeviceClientRow& row : device_rows_.clients) sink_.PutDeviceClient(row);
   for (const UnknownRow& row : device_rows_.unknowns) sink_.PutUnknown(row);
   for (const NoteRow& row : device_rows_.notes) sink_.PutNote(row);
@@ -150,6 +154,7 @@ void TraceWriter::Begin() {
   labels_.clear();
   threads_.clear();
   device_rows_.clear();
+  frame_rows_.clear();
   if (!window_begins()) return;
   holds_back_ = false;
   PutWindow();

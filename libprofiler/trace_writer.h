@@ -19,6 +19,7 @@
 #include "libprofiler/interner.h"
 #include "libprofiler/ledger.h"
 #include "libprofiler/process_info.h"
+#include "libprofiler/python/frame_table.h"
 #include "libprofiler/run_directory.h"
 #include "libprofiler/sqlite_sink.h"
 #include "libprofiler/step_window.h"
@@ -38,6 +39,7 @@ class TraceWriter {
   struct Tables {
     Interner* labels;
     DeviceTables* devices;
+    FrameTable* frames;
     ThreadRegistry* threads;
     Ledger* ledger;
   };
@@ -114,9 +116,11 @@ class TraceWriter {
   size_t labels_position_ = 0;
   size_t threads_position_ = 0;
   DeviceTablePositions device_positions_;
+  FrameTablePositions frame_positions_;
   std::vector<LabelRow> labels_;
   std::vector<ThreadRow> threads_;
   DeviceTableRows device_rows_;
+  FrameTableRows frame_rows_;
   uint64_t ledger_written_[kLiveMaxLedger] = {};
   uint64_t transactions_ = 0;
 };

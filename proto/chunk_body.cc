@@ -108,16 +108,16 @@ bool ChunkBody::CheckRow(const ChunkRow& row, const BodyShape& shape) {
 bool ChunkBody::ReadHeader(const BodyShape& shape, ChunkHeader* header,
                            std::span<const uint8_t>* body) {
   using Wire = MessageReader::WireType;
-  // Field number -> its only wire type; the bodies of the families are 16..21.
+  // Field number -> its only wire type; the bodies of the families are 16..22.
   const auto wire_of = [](uint32_t field) -> uint32_t {
-    if (field == 7 || (field >= 16 && field <= 21)) return Wire::kBytes;
+    if (field == 7 || (field >= 16 && field <= 22)) return Wire::kBytes;
     return Wire::kVarint;
   };
   MessageReader reader(message_);
   bool has_body = false;
   while (reader.Next()) {
     const uint32_t field = reader.field();
-    if (field > 21 || (field > 9 && field < 16)) continue;
+    if (field > 22 || (field > 9 && field < 16)) continue;
     if (reader.wire_type() != wire_of(field)) {
       return Fail(ChunkError::kStructure, reader.field_begin(), "a field has the wrong wire type");
     }

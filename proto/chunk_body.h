@@ -91,6 +91,7 @@ bool DecodeDeviceColumns(DecoderScratch* scratch, DeviceEvents* events);
 bool DecodeSyncColumns(DecoderScratch* scratch, SyncEvents* events);
 bool DecodeOverheadColumns(DecoderScratch* scratch, OverheadEvents* events);
 bool DecodeCpuTimeColumns(DecoderScratch* scratch, CpuTimeEvents* events);
+bool DecodeStackColumns(DecoderScratch* scratch, StackEvents* events);
 
 }  // namespace gpubound
 

@@ -19,6 +19,7 @@ constexpr BodyShape kDeviceShape{EventFamily::kDevice, 18, Fields(1, 8), Fields(
 constexpr BodyShape kSyncShape{EventFamily::kSync, 19, Fields(1, 7), Fields(12, 17)};
 constexpr BodyShape kOverheadShape{EventFamily::kOverhead, 20, Fields(1, 5), Fields(12, 15)};
 constexpr BodyShape kCpuTimeShape{EventFamily::kCpuTime, 21, Fields(1, 6), Fields(12, 16)};
+constexpr BodyShape kStackShape{EventFamily::kStack, 22, Fields(1, 7), Fields(12, 17)};
 
 template <typename... Vectors>
 void ClearAll(Vectors&... vectors) {
@@ -40,6 +41,9 @@ void Clear(OverheadEvents* e) {
 }
 void Clear(CpuTimeEvents* e) {
   ClearAll(e->start_ns, e->end_ns, e->correlation, e->tid, e->on_cpu_ns, e->ready_ns);
+}
+void Clear(StackEvents* e) {
+  ClearAll(e->start_ns, e->end_ns, e->correlation, e->tid, e->frame, e->looks, e->runnable);
 }
 
 }  // namespace
@@ -97,6 +101,9 @@ ChunkStatus ChunkDecoder::Decode(const ChunkRow& row, OverheadEvents* events) {
 }
 ChunkStatus ChunkDecoder::Decode(const ChunkRow& row, CpuTimeEvents* events) {
   return impl_->Decode(row, kCpuTimeShape, DecodeCpuTimeColumns, events);
+}
+ChunkStatus ChunkDecoder::Decode(const ChunkRow& row, StackEvents* events) {
+  return impl_->Decode(row, kStackShape, DecodeStackColumns, events);
 }
 
 }  // namespace gpubound

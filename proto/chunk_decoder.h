@@ -114,6 +114,17 @@ struct CpuTimeEvents : ChunkHeader {
   size_t size() const { return start_ns.size(); }
 };
 
+struct StackEvents : ChunkHeader {
+  std::vector<int64_t> start_ns;
+  std::vector<int64_t> end_ns;
+  std::vector<uint32_t> correlation;  // 0
+  std::vector<uint32_t> tid;
+  std::vector<FrameId> frame;
+  std::vector<uint32_t> looks;
+  std::vector<uint32_t> runnable;
+  size_t size() const { return start_ns.size(); }
+};
+
 class ChunkDecoder {
  public:
   ChunkDecoder();
@@ -131,6 +142,7 @@ class ChunkDecoder {
   ChunkStatus Decode(const ChunkRow& row, SyncEvents* events);
   ChunkStatus Decode(const ChunkRow& row, OverheadEvents* events);
   ChunkStatus Decode(const ChunkRow& row, CpuTimeEvents* events);
+  ChunkStatus Decode(const ChunkRow& row, StackEvents* events);
 
  private:
   class Impl;

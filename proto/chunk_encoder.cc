@@ -168,6 +168,7 @@ GPUBOUND_ENCODE_RECORDS(Device, DeviceRecord)
 GPUBOUND_ENCODE_RECORDS(Sync, SyncRecord)
 GPUBOUND_ENCODE_RECORDS(Overhead, OverheadRecord)
 GPUBOUND_ENCODE_RECORDS(CpuTime, CpuTimeRecord)
+GPUBOUND_ENCODE_RECORDS(Stack, StackRecord)
 #undef GPUBOUND_ENCODE_RECORDS
 
 }  // namespace gpubound

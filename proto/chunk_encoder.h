@@ -68,6 +68,8 @@ class ChunkEncoder {
   // Not of a source: the identity converts them.
   EncodedChunk EncodeCpuTime(const ChunkMeta& meta, std::span<const CpuTimeRecord> records,
                              const ClockConversion& to_ns) noexcept;
+  EncodedChunk EncodeStack(const ChunkMeta& meta, std::span<const StackRecord> records,
+                           const ClockConversion& to_ns) noexcept;
 
  private:
   class Impl;

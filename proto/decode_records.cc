@@ -296,4 +296,31 @@ bool DecodeCpuTimeColumns(DecoderScratch* scratch, CpuTimeEvents* events) {
   return ok && columns.CheckEnd(own[0]) && columns.CheckEnd(own[1]) && columns.CheckEnd(own[2]);
 }
 
+bool DecodeStackColumns(DecoderScratch* scratch, StackEvents* events) {
+  ChunkBody* body = &scratch->body;
+  RecordColumns columns(scratch);
+  ColumnReader own[] = {body->Column(4, 14), body->Column(5, 15), body->Column(6, 16),
+                        body->Column(7, 17)};
+  if (!columns.Begin(events)) return false;
+  events->tid.resize(columns.size());
+  events->frame.resize(columns.size());
+  events->looks.resize(columns.size());
+  events->runnable.resize(columns.size());
+  const bool ok = columns.ForEachBlock(events, [&](size_t done, size_t count) {
+    ValueBlock* values = scratch->blocks + 3;
+    for (size_t c = 0; c < 4; ++c) {
+      if (!columns.Read(&own[c], count, kUint32Limit, values[c])) return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      events->tid[done + i] = static_cast<uint32_t>(values[0][i]);
+      events->frame[done + i] = static_cast<FrameId>(values[1][i]);
+      events->looks[done + i] = static_cast<uint32_t>(values[2][i]);
+      events->runnable[done + i] = static_cast<uint32_t>(values[3][i]);
+    }
+    return true;
+  });
+  return ok && columns.CheckEnd(own[0]) && columns.CheckEnd(own[1]) && columns.CheckEnd(own[2]) &&
+         columns.CheckEnd(own[3]);
+}
+
 }  // namespace gpubound

@@ -238,4 +238,23 @@ bool EncodeCpuTimeColumns(EncoderBuffers* buffers, std::span<const CpuTimeRecord
   return true;
 }
 
+bool EncodeStackColumns(EncoderBuffers* buffers, std::span<const StackRecord> records,
+                        const ClockConversion& conversion, EncodedChunk* row,
+                        ChunkColumns* columns) noexcept {
+  CommonColumns common(buffers, conversion);
+  if (!common.Begin(records, 7)) return false;
+  InBlocks(buffers, &common, records, 7, [&](std::span<const StackRecord> block) {
+    for (size_t i = 0; i < block.size(); ++i) {
+      buffers->blocks[3][i] = block[i].tid;
+      buffers->blocks[4][i] = Raw(block[i].frame);
+      buffers->blocks[5][i] = block[i].looks;
+      buffers->blocks[6][i] = block[i].runnable;
+    }
+  });
+  common.Finish(records.size(), row, columns);
+  columns->body_field = 22;
+  AddFields(buffers, 7, columns);
+  return true;
+}
+
 }  // namespace gpubound

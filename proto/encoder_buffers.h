@@ -113,6 +113,9 @@ bool EncodeOverheadColumns(EncoderBuffers* buffers, std::span<const OverheadReco
 bool EncodeCpuTimeColumns(EncoderBuffers* buffers, std::span<const CpuTimeRecord> records,
                           const ClockConversion& conversion, EncodedChunk* row,
                           ChunkColumns* columns) noexcept;
+bool EncodeStackColumns(EncoderBuffers* buffers, std::span<const StackRecord> records,
+                        const ClockConversion& conversion, EncodedChunk* row,
+                        ChunkColumns* columns) noexcept;
 
 }  // namespace gpubound
 

@@ -8,7 +8,8 @@
 //     They are the hot path; the layout is drawn at `Slot`.
 //   * Records (ApiRecord, DeviceRecord, SyncRecord, OverheadRecord): written by a device source
 //     when CUPTI delivers them, stamped in nanoseconds of the device source's clock; and
-//     CpuTimeRecord, written by the recorder itself in nanoseconds of CLOCK_MONOTONIC.
+//     CpuTimeRecord and StackRecord, written by the recorder itself in nanoseconds of
+//     CLOCK_MONOTONIC.
 #ifndef GPUBOUND_PROTO_EVENT_MODEL_H_
 #define GPUBOUND_PROTO_EVENT_MODEL_H_
 
@@ -20,11 +21,13 @@
 namespace gpubound {
 
 // Distinct types for distinct ids. Zero is "none" for each of them.
-enum class LabelId : uint32_t {};   // a row of table `label`
-enum class WorkId : uint32_t {};    // a row of table `work`: kernel name and launch geometry
-enum class StreamId : uint32_t {};  // a row of table `stream`: (device, context, stream)
-enum class DeviceId : uint32_t {};  // a row of table `device`
-enum class ThreadId : uint32_t {};  // ordinal of a thread within its process, from 1
+enum class LabelId : uint32_t {};     // a row of table `label`
+enum class WorkId : uint32_t {};      // a row of table `work`: kernel name and launch geometry
+enum class StreamId : uint32_t {};    // a row of table `stream`: (device, context, stream)
+enum class DeviceId : uint32_t {};    // a row of table `device`
+enum class ThreadId : uint32_t {};    // ordinal of a thread within its process, from 1
+enum class FunctionId : uint32_t {};  // a row of table `function`
+enum class FrameId : uint32_t {};     // a row of table `frame`: a function, and how it was called
 
 template <typename Id>
 constexpr uint32_t Raw(Id id) {
@@ -212,6 +215,20 @@ static_assert(sizeof(CpuTimeRecord) == 40 && std::is_trivially_copyable_v<CpuTim
 // rest is not known.
 inline constexpr uint64_t kReadyNotKnown = UINT64_MAX;
 
+// Looks at the stack of the thread |tid|, which did not run between them (libprofiler/python): |looks|
+// of them, the first at |start_ns|, the last at |end_ns|, the others about evenly in between.
+struct StackRecord {
+  uint64_t start_ns;
+  uint64_t end_ns;
+  uint32_t correlation;  // every record has one; 0
+  uint32_t tid;
+  FrameId frame;  // the innermost
+  uint32_t looks;
+  uint32_t runnable;  // of them: the thread was on a CPU, or ready to run
+  uint32_t reserved;
+};
+static_assert(sizeof(StackRecord) == 40 && std::is_trivially_copyable_v<StackRecord>);
+
 // Added to WorkInfo::copy_kind: the record says that a copy keeps the device at its other end busy
 // too. It is the copy's second record and counts as no copy of its own.
 inline constexpr uint8_t kCopyOtherEnd = 0x80;
@@ -321,8 +338,9 @@ enum class EventFamily : uint8_t {
   kSync = 4,      // SyncRecord
   kOverhead = 5,  // OverheadRecord
   kCpuTime = 6,   // CpuTimeRecord
+  kStack = 7,     // StackRecord
 };
-inline constexpr EventFamily kLastEventFamily = EventFamily::kCpuTime;
+inline constexpr EventFamily kLastEventFamily = EventFamily::kStack;
 
 }  // namespace gpubound
 

@@ -97,7 +97,11 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(processes_unrecorded, kDataLoss, "Processes that had something to record and could not, as a note says why; what they did is in no figure.") \
   X(preload_replaced, kDataLoss, "Processes that LD_PRELOAD did not bring libgpubound.so into, since a script or program on the way set it anew: CUDA or NVTX alone loaded the recorder, and scopes, hooks of Python and the closing at _exit are missing there. Let LD_PRELOAD keep what it had: export LD_PRELOAD=theirs.so:$LD_PRELOAD.") \
   X(ranks_missing, kDataLoss, "Ranks of a job of which nothing is here, though its launcher said how many there are (WORLD_SIZE and the like), as a note names them: for whom the others waited may be one of them.") \
-  X(adopted_scopes, kInfo, "Entries of threads without scopes of their own (autograd's, an XLA pool's) into deeper layers, CUDA calls among them, that count under the operation of the reporting thread, which was inside native code or a wait: that they worked for it is assumed, not recorded.")
+  X(adopted_scopes, kInfo, "Entries of threads without scopes of their own (autograd's, an XLA pool's) into deeper layers, CUDA calls among them, that count under the operation of the reporting thread, which was inside native code or a wait: that they worked for it is assumed, not recorded.") \
+  X(stack_looks, kInfo, "Looks at the stack of a Python thread, a hundred a second of each unless asked otherwise (GPUBOUND_STACKS); what functions took is estimated from them.") \
+  X(stack_looks_torn, kInfo, "Looks at stacks that are not counted: the thread went on while its stack was read, the recorder was interrupted, or every page was full.") \
+  X(frames_overflowed, kNotice, "Frames of Python stacks beyond the 131,072 that are kept; they count as their callers.") \
+  X(stacks_unavailable, kNotice, "Python processes whose stacks could not be looked at: the interpreter's version is not known, or a sandbox does not let a process read its own memory (process_vm_readv). No functions are shown.")
 // clang-format on
 
 enum class LedgerCounter : uint16_t {

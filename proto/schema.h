@@ -29,6 +29,14 @@ inline constexpr char kPreloadLate[] = "late";
 // Key of meta, where `gpubound run` started the run: its record belongs to it.
 inline constexpr char kLaunchedFact[] = "launched";
 
+// Keys of meta, of a process whose Python stacks were looked at: how many stacks were seen, how many
+// more changed while they were read or were dropped, and how many frames found no room in the table. Or why none
+// was looked at.
+inline constexpr char kStackLooksFact[] = "stack_looks";
+inline constexpr char kStackLooksTornFact[] = "stack_looks_torn";
+inline constexpr char kFramesOverflowedFact[] = "frames_overflowed";
+inline constexpr char kStacksUnavailableFact[] = "stacks_unavailable";
+
 // How a chunk's body is stored in its row.
 enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 
@@ -65,6 +73,8 @@ CREATE TABLE work(id INTEGER PRIMARY KEY, kind INT, copy_kind INT, name TEXT,
   grid_x INT, grid_y INT, grid_z INT, block_x INT, block_y INT, block_z INT,
   registers INT, static_shared INT, dynamic_shared INT);
 CREATE TABLE graph_node(node INTEGER PRIMARY KEY, graph INT, type INT, operation INT, name TEXT);
+CREATE TABLE function(id INTEGER PRIMARY KEY, file TEXT, name TEXT);
+CREATE TABLE frame(id INTEGER PRIMARY KEY, caller INT, function INT, line INT);
 CREATE TABLE utilization(time_ns INT, uuid TEXT, gpu_percent INT, memory_percent INT,
   memory_used_bytes INT, power_mw INT, sm_mhz INT, memory_mhz INT);
 CREATE TABLE device_client(uuid TEXT, pid INT, name TEXT, through_mps INT, first_ns INT,
@@ -92,7 +102,7 @@ CREATE INDEX chunk_head ON chunk(id, family, thread, first_sequence, sequence_co
 // `row_counts` in meta, which has to be there first: it and the row of meta in row_count answer for
 // each other. It takes more stack than the thread of a first scope may have: a recorder writes the
 // same rows one by one, with each transaction (libprofiler/sqlite_sink.cc).
-inline constexpr int kCountedTables = 17;
+inline constexpr int kCountedTables = 19;
 inline constexpr char kCountRowsSql[] = R"sql(
 INSERT OR REPLACE INTO row_count
   SELECT 'meta', count(*) FROM meta UNION ALL SELECT 'label', count(*) FROM label
@@ -100,6 +110,8 @@ INSERT OR REPLACE INTO row_count
   UNION ALL SELECT 'context', count(*) FROM context UNION ALL SELECT 'stream', count(*) FROM stream
   UNION ALL SELECT 'work', count(*) FROM work
   UNION ALL SELECT 'graph_node', count(*) FROM graph_node
+  UNION ALL SELECT 'function', count(*) FROM function
+  UNION ALL SELECT 'frame', count(*) FROM frame
   UNION ALL SELECT 'utilization', count(*) FROM utilization
   UNION ALL SELECT 'device_client', count(*) FROM device_client
   UNION ALL SELECT 'process_tree', count(*) FROM process_tree

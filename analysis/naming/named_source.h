@@ -32,6 +32,9 @@ class NamedSource : public EventSource {
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override { return source_->Work(); }
   std::unique_ptr<RecordCursor<Sync>> Syncs() const override { return source_->Syncs(); }
   std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const override { return source_->CpuTimes(); }
+  std::unique_ptr<RecordCursor<gpubound::StackLooks>> StackLooks() const override {
+    return source_->StackLooks();
+  }
   std::vector<uint32_t> FurtherThreads() const override { return source_->FurtherThreads(); }
   bool failed() const override { return source_->failed(); }
 

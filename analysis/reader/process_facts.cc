@@ -63,6 +63,17 @@ std::vector<CallEntries> CallEntriesFrom(const std::string& text) {
   return found;
 }
 
+void AddStackCounts(const MetaRows& meta, ProcessTrace* process) {
+  const auto count = [&](const char* key, LedgerCounter counter) {
+    process->Count(counter) +=
+        static_cast<uint64_t>(std::max<int64_t>(0, IntOf(meta, key).value_or(0)));
+  };
+  count(kStackLooksFact, LedgerCounter::stack_looks);
+  count(kStackLooksTornFact, LedgerCounter::stack_looks_torn);
+  count(kFramesOverflowedFact, LedgerCounter::frames_overflowed);
+  if (meta.contains(kStacksUnavailableFact)) ++process->Count(LedgerCounter::stacks_unavailable);
+}
+
 }  // namespace
 
 void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) {
@@ -85,6 +96,7 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   process->python_version = TextOf(meta, "python_version");
   process->cuda_runtime = TextOf(meta, "cuda_runtime");
   process->nvml_unavailable = TextOf(meta, "nvml_unavailable");
+  AddStackCounts(meta, process);
   process->queries_not_counted = TextOf(meta, "queries_not_counted");
   process->call_entries = CallEntriesFrom(TextOf(meta, "call_entries"));
   process->imported_pids = TextOf(meta, "imported_pids");

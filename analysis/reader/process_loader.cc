@@ -262,6 +262,9 @@ class Loader {
       case EventFamily::kCpuTime:
         status = DecodeRecords(row, &cpu_time_events_, store);
         break;
+      case EventFamily::kStack:
+        status = DecodeRecords(row, &stack_events_, store);
+        break;
       case EventFamily::kNone:
       default:
         NoteLostChunk(*place, "its family is not known");
@@ -374,6 +377,7 @@ class Loader {
   SyncEvents sync_events_;
   OverheadEvents overhead_events_;
   CpuTimeEvents cpu_time_events_;
+  StackEvents stack_events_;
 };
 
 // Absent where the events have to be looked at.

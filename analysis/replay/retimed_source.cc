@@ -143,5 +143,8 @@ std::unique_ptr<RecordCursor<Sync>> RetimedSource::Syncs() const {
 std::unique_ptr<RecordCursor<CpuTime>> RetimedSource::CpuTimes() const {
   return std::make_unique<BlockMerge<CpuTime>>(cpu_times_.log());
 }
+std::unique_ptr<RecordCursor<gpubound::StackLooks>> RetimedSource::StackLooks() const {
+  return std::make_unique<NoRecords<gpubound::StackLooks>>();
+}
 
 }  // namespace gpubound

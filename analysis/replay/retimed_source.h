@@ -61,6 +61,8 @@ class RetimedSource : public EventSource {
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override;
   std::unique_ptr<RecordCursor<Sync>> Syncs() const override;  // none: calls tell of waits
   std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const override;
+  // None: stacks are taken from what was recorded.
+  std::unique_ptr<RecordCursor<gpubound::StackLooks>> StackLooks() const override;
   bool failed() const override { return space_.error().has_value(); }
   const std::optional<Error>& error() const { return space_.error(); }
 

@@ -143,5 +143,9 @@ std::unique_ptr<RecordCursor<CpuTime>> ChunkSource::CpuTimes() const {
   return std::make_unique<ChunkMerge<CpuTime>>(store_.get(),
                                                store_->OfFamily(EventFamily::kCpuTime));
 }
+std::unique_ptr<RecordCursor<gpubound::StackLooks>> ChunkSource::StackLooks() const {
+  return std::make_unique<ChunkMerge<gpubound::StackLooks>>(store_.get(),
+                                                            store_->OfFamily(EventFamily::kStack));
+}
 
 }  // namespace gpubound

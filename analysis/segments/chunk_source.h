@@ -38,6 +38,7 @@ class ChunkSource : public EventSource {
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override;
   std::unique_ptr<RecordCursor<Sync>> Syncs() const override;
   std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const override;
+  std::unique_ptr<RecordCursor<gpubound::StackLooks>> StackLooks() const override;
   std::vector<uint32_t> FurtherThreads() const override { return store_->further_threads(); }
   bool failed() const override { return store_->failed(); }
 

@@ -21,7 +21,11 @@ ChunkStore::ChunkStore(const ProcessTrace& process, std::vector<Segment> segment
     : segments_(std::move(segments)),
       by_thread_(process.threads.size()),
       by_family_(kFamilies),
+      has_frame_(process.frames.size()),
       first_further_(static_cast<uint32_t>(process.threads.size())) {
+  for (size_t id = 0; id < has_frame_.size(); ++id) {
+    has_frame_[id] = process.HasFrame(static_cast<FrameId>(id));
+  }
   std::unordered_map<uint32_t, uint32_t> by_ordinal;
   for (uint32_t t = 0; t < process.threads.size(); ++t) {
     by_ordinal[Raw(process.threads[t].ordinal)] = t;
@@ -152,6 +156,21 @@ void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<CpuTime>* times) {
   const CpuTimeEvents& from = cpu_time_events_;
   Build(
       chunk, from.start_ns, [&from](uint32_t i) { return CpuTimeAt(from, i); }, times);
+}
+
+void ChunkStore::Decode(const PlannedChunk& chunk, PlainList<StackLooks>* looks) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  looks->clear();
+  if (!DecodeInto(chunk, &stack_events_)) return;
+  const StackEvents& from = stack_events_;
+  const auto looks_at = [&](uint32_t i) {
+    const uint32_t frame = Raw(from.frame[i]);
+    const bool known = frame < has_frame_.size() && has_frame_[frame];
+    return StackLooks{from.start_ns[i], from.end_ns[i],
+                      from.tid[i],      known ? from.frame[i] : FrameId{},
+                      from.looks[i],    from.runnable[i]};
+  };
+  Build(chunk, from.start_ns, looks_at, looks);
 }
 
 }  // namespace gpubound

@@ -49,6 +49,7 @@ class ChunkStore {
   void Decode(const PlannedChunk& chunk, PlainList<DeviceWork>* work);
   void Decode(const PlannedChunk& chunk, PlainList<Sync>* syncs);
   void Decode(const PlannedChunk& chunk, PlainList<CpuTime>* times);
+  void Decode(const PlannedChunk& chunk, PlainList<StackLooks>* looks);
 
   // Threads without a row, by tid; the first one's number is that of all rows.
   std::vector<uint32_t> further_threads() const {
@@ -84,6 +85,7 @@ class ChunkStore {
   std::vector<std::vector<PlannedChunk>> by_thread_;
   std::vector<std::vector<PlannedChunk>> by_family_;
   std::unordered_map<uint32_t, std::vector<OfTid>> by_tid_;  // oldest first
+  std::vector<bool> has_frame_;                              // by id
   const uint32_t first_further_;
   std::vector<uint32_t> further_threads_;
   std::array<KnownTid, kKnownTids> known_tids_{};
@@ -96,6 +98,7 @@ class ChunkStore {
   SyncEvents sync_events_;
   OverheadEvents overhead_events_;
   CpuTimeEvents cpu_time_events_;
+  StackEvents stack_events_;
   BeginOrder order_;
 };
 

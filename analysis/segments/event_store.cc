@@ -111,6 +111,12 @@ void EventStore::Add(const CpuTimeRecord& record) {
   process_->cpu_times.push_back(CpuTimeOf(record));
 }
 
+void EventStore::Add(const StackRecord& record) {
+  process_->stack_looks.push_back({Signed(record.start_ns), Signed(record.end_ns), record.tid,
+                                   process_->KnownFrame(record.frame), record.looks,
+                                   record.runnable});
+}
+
 void EventStore::Add(const ApiEvents& events) {
   for (size_t i = 0; i < events.size(); ++i) {
     calls_.push_back({events.tid[i],
@@ -148,6 +154,14 @@ void EventStore::Add(const CpuTimeEvents& events) {
   for (size_t i = 0; i < events.size(); ++i) process_->cpu_times.push_back(CpuTimeAt(events, i));
 }
 
+void EventStore::Add(const StackEvents& events) {
+  for (size_t i = 0; i < events.size(); ++i) {
+    process_->stack_looks.push_back({events.start_ns[i], events.end_ns[i], events.tid[i],
+                                     process_->KnownFrame(events.frame[i]), events.looks[i],
+                                     events.runnable[i]});
+  }
+}
+
 void EventStore::Finish() {
   Distribute();
   for (ThreadTrace& thread : process_->threads) {
@@ -157,6 +171,7 @@ void EventStore::Finish() {
   SortRecords(&process_->device_work);
   SortRecords(&process_->syncs);
   SortRecords(&process_->cpu_times);
+  SortRecords(&process_->stack_looks);
   // Threads without a row come last, by system id: their order of first call is no property of the
   // trace.
   std::sort(process_->threads.begin(), process_->threads.end(),

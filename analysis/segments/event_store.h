@@ -19,7 +19,7 @@ namespace gpubound {
 
 class EventStore {
  public:
-  // |process| already holds its thread rows; it receives the events and outlives the object.
+  // |process| already holds the rows of its threads and frames; it receives the events and outlives the object.
   explicit EventStore(ProcessTrace* process);
 
   // Events of one writer come in the order of their sequence numbers. |gap|: some are missing
@@ -35,11 +35,13 @@ class EventStore {
   void Add(const SyncRecord& record);
   void Add(const OverheadRecord& record);
   void Add(const CpuTimeRecord& record);
+  void Add(const StackRecord& record);
   void Add(const ApiEvents& events);
   void Add(const DeviceEvents& events);
   void Add(const SyncEvents& events);
   void Add(const OverheadEvents& events);
   void Add(const CpuTimeEvents& events);
+  void Add(const StackEvents& events);
 
   // Sorts everything into |process|. Call once, last.
   void Finish();

@@ -262,6 +262,9 @@ Salvaged LiveFile::AddEvents(const ProcessTrace& process, const Coverage& covera
       case EventFamily::kCpuTime:
         taken = AddRecordPage<CpuTimeRecord>(page, skip, {}, store, &salvaged.events);
         break;
+      case EventFamily::kStack:
+        taken = AddRecordPage<StackRecord>(page, skip, {}, store, &salvaged.events);
+        break;
       case EventFamily::kNone:
         break;
     }

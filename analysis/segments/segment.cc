@@ -138,6 +138,7 @@ void Segment::ReadRows(ProcessTrace* process) {
   ReadUtilization(process);
   ReadProcessTree(process);
   ReadCounters(process);
+  ReadFrames(process);
   ReadContexts(process);
   ReadLedger(process);
   // A segment that was begun but never committed to holds no rows at all, not "none".

@@ -75,6 +75,7 @@ class Segment {
   void ReadGraphNodes(ProcessTrace* process);
   void ReadProcessTree(ProcessTrace* process);
   void ReadCounters(ProcessTrace* process);
+  void ReadFrames(ProcessTrace* process);
   void ReadLedger(ProcessTrace* process);
   void CheckEnd(const Query& query, const char* table);
   void CheckRowCounts();

@@ -22,6 +22,8 @@ const char* FamilyName(EventFamily family) {
       return "overheads";
     case EventFamily::kCpuTime:
       return "times on a CPU";
+    case EventFamily::kStack:
+      return "looks at stacks";
     case EventFamily::kNone:
       break;
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of a segment that were sampled beside the events: devices, who is on them, hardware
-// counters, the process tree.
+// counters, the process tree, what stacks consist of.
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "analysis/segments/row_at.h"
 #include "analysis/segments/segment.h"
 #include "analysis/trace/plausible_time.h"
 
@@ -92,6 +93,45 @@ void Segment::ReadCounters(ProcessTrace* process) {
                                  {query.Real(3), query.Real(4), query.Real(5)}});
   }
   CheckEnd(query, "counter_sample");
+}
+
+// A frame without its callers or its function would show a stack that nobody saw: it is not taken,
+// and neither are those that it called. Both tables as of one instant, as they may be growing.
+void Segment::ReadFrames(ProcessTrace* process) {
+  if (!HasTable("function") || !HasTable("frame")) return;
+  database_.Prepare("BEGIN").Step();
+  Query functions = database_.Prepare("SELECT id, file, name FROM function");
+  while (functions.Step()) {
+    Function* function = RowAt(&process->functions, functions.Int(0));
+    if (function != nullptr) *function = {functions.Text(1), functions.Text(2)};
+  }
+  CheckEnd(functions, "function");
+  std::string refused;
+  Query frames = database_.Prepare(
+      "SELECT id, caller, function, line, function IN (SELECT id FROM function) FROM frame "
+      "ORDER BY id");
+  while (frames.Step()) {
+    const int64_t id = frames.Int(0);
+    const int64_t caller = frames.Int(1);
+    const int64_t function = frames.Int(2);
+    const bool has_caller = caller == 0 || (caller > 0 && caller < id &&
+                                            process->HasFrame(static_cast<FrameId>(caller)));
+    const bool has_function = frames.Int(4) != 0 && function > 0 && function <= kMaxRowId;
+    Frame* frame = has_caller && has_function ? RowAt(&process->frames, id) : nullptr;
+    if (frame != nullptr) {
+      *frame = {static_cast<FrameId>(caller), static_cast<FunctionId>(function),
+                U32(frames.Int(3))};
+    } else if (refused.empty()) {
+      refused = "row " + std::to_string(id) + ": " +
+                (!has_caller     ? "its caller " + std::to_string(caller)
+                 : !has_function ? "its function " + std::to_string(function)
+                                 : "a frame with that id") +
+                " cannot be";
+    }
+  }
+  CheckEnd(frames, "frame");
+  if (!refused.empty() && !damage_.Has("frame")) damage_.tables.push_back({"frame", refused});
+  database_.Prepare("COMMIT").Step();
 }
 
 }  // namespace gpubound

@@ -85,4 +85,8 @@ std::unique_ptr<RecordCursor<CpuTime>> ResumedSource::CpuTimes() const {
   return std::make_unique<LateRecords<CpuTime>>(source_.CpuTimes(), from_ns_);
 }
 
+std::unique_ptr<RecordCursor<gpubound::StackLooks>> ResumedSource::StackLooks() const {
+  return std::make_unique<LateRecords<gpubound::StackLooks>>(source_.StackLooks(), from_ns_);
+}
+
 }  // namespace gpubound

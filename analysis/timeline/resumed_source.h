@@ -24,6 +24,7 @@ class ResumedSource : public EventSource {
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override;
   std::unique_ptr<RecordCursor<Sync>> Syncs() const override;
   std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const override;
+  std::unique_ptr<RecordCursor<gpubound::StackLooks>> StackLooks() const override;
   std::vector<uint32_t> FurtherThreads() const override { return source_.FurtherThreads(); }
   bool failed() const override { return source_.failed(); }
 

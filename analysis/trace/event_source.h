@@ -72,6 +72,7 @@ class EventSource {
   virtual std::unique_ptr<RecordCursor<DeviceWork>> Work() const = 0;
   virtual std::unique_ptr<RecordCursor<Sync>> Syncs() const = 0;
   virtual std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const = 0;
+  virtual std::unique_ptr<RecordCursor<gpubound::StackLooks>> StackLooks() const = 0;
   // Numbers beyond ProcessTrace::threads that records were given, by the ids of their threads.
   virtual std::vector<uint32_t> FurtherThreads() const { return {}; }
   // Something could not be read: what was read is incomplete and must not be shown.

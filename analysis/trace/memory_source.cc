@@ -107,5 +107,8 @@ std::unique_ptr<RecordCursor<Sync>> MemorySource::Syncs() const {
 std::unique_ptr<RecordCursor<CpuTime>> MemorySource::CpuTimes() const {
   return std::make_unique<VectorCursor<CpuTime>>(process_.cpu_times);
 }
+std::unique_ptr<RecordCursor<gpubound::StackLooks>> MemorySource::StackLooks() const {
+  return std::make_unique<VectorCursor<gpubound::StackLooks>>(process_.stack_looks);
+}
 
 }  // namespace gpubound

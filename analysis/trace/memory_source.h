@@ -21,6 +21,7 @@ class MemorySource : public EventSource {
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override;
   std::unique_ptr<RecordCursor<Sync>> Syncs() const override;
   std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const override;
+  std::unique_ptr<RecordCursor<gpubound::StackLooks>> StackLooks() const override;
 
  private:
   const ProcessTrace& process_;

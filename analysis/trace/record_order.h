@@ -40,6 +40,10 @@ inline bool Before(const CpuTime& a, const CpuTime& b) {
   return std::tie(a.start_ns, a.end_ns, a.tid, a.on_cpu_ns, a.ready_ns) <
          std::tie(b.start_ns, b.end_ns, b.tid, b.on_cpu_ns, b.ready_ns);
 }
+inline bool Before(const StackLooks& a, const StackLooks& b) {
+  return std::tie(a.start_ns, a.end_ns, a.tid, a.frame, a.looks, a.runnable) <
+         std::tie(b.start_ns, b.end_ns, b.tid, b.frame, b.looks, b.runnable);
+}
 inline bool Before(const ThreadCall& a, const ThreadCall& b) { return Before(a.call, b.call); }
 inline bool Before(const ThreadOverhead& a, const ThreadOverhead& b) {
   return Before(a.overhead, b.overhead);
@@ -50,6 +54,7 @@ inline int64_t BeginOf(const ThreadOverhead& record) { return record.overhead.st
 inline int64_t BeginOf(const DeviceWork& record) { return record.start_ns; }
 inline int64_t BeginOf(const Sync& record) { return record.start_ns; }
 inline int64_t BeginOf(const CpuTime& record) { return record.start_ns; }
+inline int64_t BeginOf(const StackLooks& record) { return record.start_ns; }
 
 // Most of a trace arrives in order; then a look is cheaper than a sort.
 template <typename Record>

@@ -29,5 +29,7 @@ const Label& ProcessTrace::LabelOf(LabelId id) const { return RowOf(labels, id);
 const Device& ProcessTrace::DeviceOf(DeviceId id) const { return RowOf(devices, id); }
 const Stream& ProcessTrace::StreamOf(StreamId id) const { return RowOf(streams, id); }
 const Work& ProcessTrace::WorkOf(WorkId id) const { return RowOf(works, id); }
+const Function& ProcessTrace::FunctionOf(FunctionId id) const { return RowOf(functions, id); }
+const Frame& ProcessTrace::FrameOf(FrameId id) const { return RowOf(frames, id); }
 
 }  // namespace gpubound

@@ -139,6 +139,30 @@ struct CpuTime {
   bool IsBlocked() const { return on_cpu_ns == 0 && ready_ns == 0; }
 };
 
+// Looks at the stack of the thread |tid|, which did not run between them and was in |frame|: |looks|
+// of them, the first at start, the last at end, the others about evenly in between.
+struct StackLooks {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t tid = 0;
+  FrameId frame{};  // 0: not known
+  uint32_t looks = 0;
+  uint32_t runnable = 0;  // of them: the thread was on a CPU, or ready to run
+};
+
+// A function of the program's language, as its code object names it.
+struct Function {
+  std::string file;
+  std::string name;
+};
+
+// A call of a function under its callers.
+struct Frame {
+  FrameId caller{};  // has a smaller id; 0: it is the outermost
+  FunctionId function{};
+  uint32_t line = 0;  // of the file, where it was at a look; 0: not known
+};
+
 // Everything that one thread did. Threads that no row of table `thread` describes but that made
 // API calls are here too, with ordinal 0.
 struct ThreadTrace {
@@ -229,8 +253,8 @@ using Ledger = std::array<uint64_t, kLedgerCounterCount>;
 
 class EventSource;
 
-// One process of the run. `devices`, `streams` and `works` are indexed by their id; entry 0 is
-// empty and means none.
+// One process of the run. `devices`, `streams`, `works`, `functions` and `frames` are indexed by
+// their id; entry 0 is empty and means none.
 struct ProcessTrace {
   ProcessIdentity identity;
   std::string boot_id;         // of the machine's kernel; empty where the trace does not say
@@ -281,9 +305,12 @@ struct ProcessTrace {
   std::vector<Stream> streams;
   std::vector<Work> works;
   std::vector<GraphNode> graph_nodes;  // by node
+  std::vector<Function> functions;
+  std::vector<Frame> frames;  // one without a function is not there
   std::vector<DeviceWork> device_work;
   std::vector<Sync> syncs;
-  std::vector<CpuTime> cpu_times;  // of all threads, by start
+  std::vector<CpuTime> cpu_times;       // of all threads, by start
+  std::vector<StackLooks> stack_looks;  // likewise; their frames are there or 0
   std::vector<ClockSample> clock_samples;
   std::vector<UnknownInterval> unknown;
   std::vector<LostScopes> lost_scopes;
@@ -311,6 +338,11 @@ struct ProcessTrace {
   const Device& DeviceOf(DeviceId id) const;
   const Stream& StreamOf(StreamId id) const;
   const Work& WorkOf(WorkId id) const;
+  const Function& FunctionOf(FunctionId id) const;
+  const Frame& FrameOf(FrameId id) const;
+  bool HasFrame(FrameId id) const { return FrameOf(id).function != FunctionId{}; }
+  // |id|, or 0 where that is not there.
+  FrameId KnownFrame(FrameId id) const { return HasFrame(id) ? id : FrameId{}; }
 };
 
 struct RunSums;

@@ -65,6 +65,7 @@ static const short kCalls[] = {
     SYS_openat,
     SYS_pread64,
     SYS_prlimit64,
+    SYS_process_vm_readv,
     SYS_pwrite64,
     SYS_read,
     SYS_readlinkat,

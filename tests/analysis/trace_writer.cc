@@ -150,6 +150,15 @@ void SegmentWriter::Syncs(const ChunkMeta& meta, const std::vector<SyncRecord>& 
   Put(encoder_.EncodeSync(meta, records, ClockConversion()));
 }
 
+void SegmentWriter::Stacks(const ChunkMeta& meta, const std::vector<StackRecord>& records) {
+  Put(encoder_.EncodeStack(meta, records, ClockConversion()));
+}
+
+void SegmentWriter::PutFrames() {
+  Sql("INSERT INTO function VALUES(1, 'a.py', 'train'), (2, 'a.py', 'step')");
+  Sql("INSERT INTO frame VALUES(1, 0, 1, 10), (2, 1, 2, 20), (3, 1, 2, 21)");
+}
+
 void SegmentWriter::UseLog() { Sql("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0"); }
 
 void SegmentWriter::Close(bool keep_log) {
@@ -177,6 +186,11 @@ ApiRecord Launch(uint64_t start_ns, uint64_t end_ns, uint32_t correlation, uint3
 
 DeviceRecord Kernel(uint64_t start_ns, uint64_t end_ns, uint32_t correlation) {
   return {start_ns, end_ns, 0, 0, correlation, static_cast<StreamId>(1), static_cast<WorkId>(1), 0};
+}
+
+StackRecord Looks(uint64_t start_ns, uint64_t end_ns, uint32_t frame, uint32_t looks,
+                  uint32_t tid) {
+  return {start_ns, end_ns, 0, tid, static_cast<FrameId>(frame), looks, 0, 0};
 }
 
 LiveWriter::LiveWriter(const WriterIdentity& identity) {
@@ -227,12 +241,21 @@ void LiveWriter::AddScopes(uint32_t thread, uint64_t first_sequence, const std::
               slots.size() * sizeof(Slot));
 }
 
+template <typename Record>
+void LiveWriter::AddRecords(EventFamily family, uint32_t writer, uint64_t first_sequence,
+                            const std::vector<Record>& records) {
+  NewPage(family, writer, first_sequence).record_count = static_cast<uint32_t>(records.size());
+  std::memcpy(pages_.back().data() + kLivePageHeaderBytes, records.data(),
+              records.size() * sizeof(Record));
+}
+
 void LiveWriter::AddWork(uint32_t writer, uint64_t first_sequence,
                          const std::vector<DeviceRecord>& records) {
-  NewPage(EventFamily::kDevice, writer, first_sequence).record_count =
-      static_cast<uint32_t>(records.size());
-  std::memcpy(pages_.back().data() + kLivePageHeaderBytes, records.data(),
-              records.size() * sizeof(DeviceRecord));
+  AddRecords(EventFamily::kDevice, writer, first_sequence, records);
+}
+
+void LiveWriter::AddStacks(uint64_t first_sequence, const std::vector<StackRecord>& records) {
+  AddRecords(EventFamily::kStack, 0, first_sequence, records);
 }
 
 void LiveWriter::Count(LedgerCounter counter, uint64_t value) {

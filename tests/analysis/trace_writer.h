@@ -70,6 +70,11 @@ class SegmentWriter {
   void Work(const ChunkMeta& meta, const std::vector<DeviceRecord>& records);
   void Overheads(const ChunkMeta& meta, const std::vector<OverheadRecord>& records);
   void Syncs(const ChunkMeta& meta, const std::vector<SyncRecord>& records);
+  void Stacks(const ChunkMeta& meta, const std::vector<StackRecord>& records);
+
+  // Functions 1 "train" and 2 "step" of a.py; frame 1 is train in line 10, called by nobody, frame
+  // 2 step in line 20, called by 1, and frame 3 step in line 21, likewise.
+  void PutFrames();
 
   // Writes from now on into the log, which is never moved into the database.
   void UseLog();
@@ -93,6 +98,8 @@ Slot Begin(LabelId label, uint64_t time_ns);
 Slot End(LabelId label, uint64_t time_ns);
 ApiRecord Launch(uint64_t start_ns, uint64_t end_ns, uint32_t correlation, uint32_t tid = 100);
 DeviceRecord Kernel(uint64_t start_ns, uint64_t end_ns, uint32_t correlation);
+StackRecord Looks(uint64_t start_ns, uint64_t end_ns, uint32_t frame, uint32_t looks,
+                  uint32_t tid = 100);
 
 // Builds the bytes of a live mapping.
 class LiveWriter {
@@ -104,6 +111,7 @@ class LiveWriter {
   void AddScopes(uint32_t thread, uint64_t first_sequence, const std::vector<Slot>& slots,
                  uint64_t base_ticks = 0);
   void AddWork(uint32_t writer, uint64_t first_sequence, const std::vector<DeviceRecord>& records);
+  void AddStacks(uint64_t first_sequence, const std::vector<StackRecord>& records);  // of writer 0
   void Count(LedgerCounter counter, uint64_t value);
   LiveHeader& header() { return header_; }
 
@@ -112,6 +120,9 @@ class LiveWriter {
 
  private:
   LivePageHeader& NewPage(EventFamily family, uint32_t thread, uint64_t first_sequence);
+  template <typename Record>
+  void AddRecords(EventFamily family, uint32_t writer, uint64_t first_sequence,
+                  const std::vector<Record>& records);
   LiveHeader header_{};
   std::vector<LiveThread> threads_;
   std::string labels_;

@@ -46,6 +46,7 @@ void SaveAll(ChunkEncoder* encoder, uint32_t count, Seeds* seeds) {
   std::vector<SyncRecord> sync;
   std::vector<OverheadRecord> overhead;
   std::vector<CpuTimeRecord> cpu_time;
+  std::vector<StackRecord> stack;
   for (uint32_t i = 0; i < count; ++i) {
     const auto label = static_cast<LabelId>(i % 5);
     const uint64_t time = 37 * uint64_t{i};
@@ -62,6 +63,8 @@ void SaveAll(ChunkEncoder* encoder, uint32_t count, Seeds* seeds) {
     sync.push_back({time, time + 1, i, i, i % 5, 1, i % 2});
     overhead.push_back({time, time + 2, i, i, label, 0});
     cpu_time.push_back({time, time + 20, i % 3, i % 4 == 0 ? kReadyNotKnown : i, 0, 70 + i % 2});
+    stack.push_back(
+        {time, time + 10, 0, 70 + i % 2, static_cast<FrameId>(i % 6), 1 + i % 3, i % 2, 0});
   }
   const ChunkMeta meta{.thread = 1, .first_sequence = count, .dropped_before = count % 2};
   seeds->Save(encoder->EncodeThread(meta, 50, open, slots, clock));
@@ -70,6 +73,7 @@ void SaveAll(ChunkEncoder* encoder, uint32_t count, Seeds* seeds) {
   seeds->Save(encoder->EncodeSync(meta, sync, clock));
   seeds->Save(encoder->EncodeOverhead(meta, overhead, clock));
   seeds->Save(encoder->EncodeCpuTime(meta, cpu_time, clock));
+  seeds->Save(encoder->EncodeStack(meta, stack, clock));
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ int FuzzOne(const uint8_t* data, size_t size) {
   DecodeRecords<SyncEvents>(row);
   DecodeRecords<OverheadEvents>(row);
   DecodeRecords<CpuTimeEvents>(row);
+  DecodeRecords<StackEvents>(row);
   return 0;
 }
 

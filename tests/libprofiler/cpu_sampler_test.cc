@@ -31,6 +31,11 @@ class FakeTasks final : public TaskStats {
     if (tid == costly_tid) own_cpu_ns += 40'000;
     return found->second;
   }
+  int64_t CpuNs(uint32_t tid) override {
+    const auto found = tasks.find(tid);
+    return found == tasks.end() ? -1 : static_cast<int64_t>(found->second.on_cpu_ns);
+  }
+  bool IsRunnable(uint32_t) override { return false; }
   void Forget(uint32_t tid) override { forgotten.push_back(tid); }
   int64_t OwnCpuNs() override { return own_cpu_ns; }
 

@@ -10,6 +10,7 @@
 #include <bit>
 #include <thread>
 
+#include "libprofiler/record_sink.h"
 #include "tests/libprofiler/collector_fixture.h"
 
 namespace gpubound {
@@ -200,6 +201,24 @@ TEST_F(DrainTest, WhatWasDroppedIsSaidByTheChunkAfterIt) {
   ASSERT_TRUE(decoder.Decode(chunks.back().row, &events).ok());
   EXPECT_EQ(events.dropped_before, 5u);
   EXPECT_EQ(trace.LedgerValue(LedgerCounter::scope_events_dropped), 5);
+}
+
+TEST_F(DrainTest, LooksAtStacksArriveInNanosecondsOfTheSystemsClock) {
+  RecordSink sink(collector_->context(), ThreadId{0});
+  const auto now = static_cast<uint64_t>(Now());
+  sink.Append(StackRecord{now, now + 30, 0, 100, FrameId{7}, 3, 1, 0});
+  sink.Publish();
+  Drain();
+  const auto chunks = TraceFile(DatabasePath()).Chunks(EventFamily::kStack);
+  ASSERT_THAT(chunks, SizeIs(1));
+  StackEvents events;
+  ASSERT_TRUE(ChunkDecoder().Decode(chunks[0].row, &events).ok());
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events.start_ns[0], Now());
+  EXPECT_EQ(events.end_ns[0], Now() + 30);
+  EXPECT_EQ(events.tid[0], 100u);
+  EXPECT_EQ(events.frame[0], FrameId{7});
+  EXPECT_EQ(events.looks[0], 3u);
 }
 
 TEST_F(DrainTest, AStepOfTheWallClockIsCounted) {

@@ -3,6 +3,9 @@
 // Record pages: publication, families side by side, hand-over, dropping.
 #include "libprofiler/record_sink.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "tests/libprofiler/recording_fixture.h"
 
 namespace gpubound {
@@ -69,6 +72,34 @@ TEST_F(RecordSinkTest, WithoutAPageRecordsAreDroppedAndCountedAndTheNextPageSays
   AppendApi(1);
   EXPECT_EQ(Page(0).dropped_before, 3u);
   EXPECT_EQ(Page(0).first_sequence, 4 * kApiPerPage);
+}
+
+// By the flusher, for whom nobody would free a page.
+TEST_F(RecordSinkTest, ARecordOfAStackWithoutAPageIsDroppedAtOnceAndItsOwnerKnows) {
+  constexpr uint32_t kPerPage = kPageBodyBytes / sizeof(StackRecord);
+  for (uint32_t i = 0; i < 4 * kPerPage; ++i) sink_.Append(StackRecord{});
+  EXPECT_EQ(sink_.dropped_stacks(), 0u);
+  EXPECT_EQ(Page(0).family, static_cast<uint32_t>(EventFamily::kStack));
+  for (uint32_t i = 0; i < 3; ++i) sink_.Append(StackRecord{});
+  EXPECT_EQ(sink_.dropped_stacks(), 3u);
+  EXPECT_EQ(Count(LedgerCounter::device_records_dropped), 0u);
+  EXPECT_EQ(Count(LedgerCounter::backpressure_waits), 0u);
+  FlushAllFullPages();
+  sink_.Append(StackRecord{});
+  EXPECT_EQ(Page(0).dropped_before, 3u);
+  EXPECT_EQ(Page(0).first_sequence, 4 * kPerPage);
+  EXPECT_EQ(sink_.dropped_stacks(), 3u);
+}
+
+TEST_F(RecordSinkTest, APageOfStacksIsZeroedWholeBeforeAnotherWriterGetsIt) {
+  StackRecord record;
+  std::memset(&record, 0xff, sizeof(record));
+  for (uint32_t i = 0; i < kPageBodyBytes / sizeof(record); ++i) sink_.Append(record);
+  sink_.Append(record);  // hands the full page over
+  const uint32_t page = PagesInOrder().front();
+  FlushAllFullPages();
+  const char* body = mapping_->body(page);
+  EXPECT_TRUE(std::all_of(body, body + kPageBodyBytes, [](char byte) { return byte == 0; }));
 }
 
 TEST_F(RecordSinkTest, OnceTheRecordingIsFinishedNothingIsTakenOrCounted) {

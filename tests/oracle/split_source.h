@@ -37,6 +37,9 @@ class SplitSource : public EventSource {
   std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const override {
     return std::make_unique<SplitRecords<CpuTime>>(whole_.CpuTimes(), most_);
   }
+  std::unique_ptr<RecordCursor<gpubound::StackLooks>> StackLooks() const override {
+    return std::make_unique<SplitRecords<gpubound::StackLooks>>(whole_.StackLooks(), most_);
+  }
 
  private:
   class SplitThread : public ThreadCursor {

@@ -138,6 +138,17 @@ void Rebuild(const proto::Chunk& chunk, CpuTimeEvents* events) {
   }
 }
 
+void Rebuild(const proto::Chunk& chunk, StackEvents* events) {
+  const proto::StackColumns& columns = chunk.stack();
+  RebuildCommon(chunk, columns, events);
+  for (uint64_t i = 0; i < chunk.event_count(); ++i) {
+    events->tid.push_back(Item(columns.tid(), columns.tid_all(), i));
+    events->frame.push_back(static_cast<FrameId>(Item(columns.frame(), columns.frame_all(), i)));
+    events->looks.push_back(Item(columns.looks(), columns.looks_all(), i));
+    events->runnable.push_back(Item(columns.runnable(), columns.runnable_all(), i));
+  }
+}
+
 class ChunkOracle : public testing::Test {
  protected:
   static constexpr uint32_t kSeeds = 40;
@@ -154,6 +165,9 @@ class ChunkOracle : public testing::Test {
   }
   EncodedChunk Encode(const std::vector<CpuTimeRecord>& r) {
     return encoder.EncodeCpuTime(meta, r, clock);
+  }
+  EncodedChunk Encode(const std::vector<StackRecord>& r) {
+    return encoder.EncodeStack(meta, r, clock);
   }
 
   template <typename Record, typename Events, typename Make>
@@ -196,6 +210,7 @@ TEST_F(ChunkOracle, ReadsOverheads) {
   ExpectAgreement<OverheadRecord, OverheadEvents>(RandomOverhead);
 }
 TEST_F(ChunkOracle, ReadsCpuTimes) { ExpectAgreement<CpuTimeRecord, CpuTimeEvents>(RandomCpuTime); }
+TEST_F(ChunkOracle, ReadsStacks) { ExpectAgreement<StackRecord, StackEvents>(RandomStack); }
 
 TEST_F(ChunkOracle, ReadsTheHeader) {
   const std::vector<Slot> slots = SlotWriter().Begin(1, 5).slots();

@@ -189,6 +189,18 @@ inline CpuTimeRecord RandomCpuTime(Dice* dice, const CpuTimeRecord& previous) {
           .tid = static_cast<uint32_t>(dice->AnyMagnitude(32))};
 }
 
+inline StackRecord RandomStack(Dice* dice, const StackRecord& previous) {
+  const uint64_t start = previous.start_ns + dice->Below(20000);
+  return {.start_ns = start,
+          .end_ns = start + dice->AnyMagnitude(24),
+          .correlation = 0,
+          .tid = static_cast<uint32_t>(dice->AnyMagnitude(32)),
+          .frame = static_cast<FrameId>(dice->AnyMagnitude(32)),
+          .looks = static_cast<uint32_t>(dice->AnyMagnitude(32)),
+          .runnable = static_cast<uint32_t>(dice->AnyMagnitude(32)),
+          .reserved = 0};
+}
+
 template <typename Record, typename Make>
 std::vector<Record> RandomRecords(Dice* dice, size_t count, Make make) {
   std::vector<Record> records;
@@ -240,6 +252,13 @@ inline void ExpectEvent(const CpuTimeEvents& events, size_t i, const CpuTimeReco
   EXPECT_EQ(events.tid[i], record.tid);
   EXPECT_EQ(events.on_cpu_ns[i], record.on_cpu_ns);
   EXPECT_EQ(events.ready_ns[i], record.ready_ns);
+}
+inline void ExpectEvent(const StackEvents& events, size_t i, const StackRecord& record) {
+  EXPECT_EQ(events.correlation[i], record.correlation);
+  EXPECT_EQ(events.tid[i], record.tid);
+  EXPECT_EQ(events.frame[i], record.frame);
+  EXPECT_EQ(events.looks[i], record.looks);
+  EXPECT_EQ(events.runnable[i], record.runnable);
 }
 
 template <typename Events, typename Record>

@@ -31,6 +31,8 @@ class ChunkDamage : public testing::Test {
                         meta, RandomRecords<OverheadRecord>(&dice, 20, RandomOverhead), clock));
     Keep(&cpu_time, encoder.EncodeCpuTime(
                         meta, RandomRecords<CpuTimeRecord>(&dice, 20, RandomCpuTime), clock));
+    Keep(&stack,
+         encoder.EncodeStack(meta, RandomRecords<StackRecord>(&dice, 20, RandomStack), clock));
   }
 
   struct Stored {
@@ -42,7 +44,9 @@ class ChunkDamage : public testing::Test {
     stored->row = chunk;
     stored->body.assign(reinterpret_cast<const char*>(chunk.body.data()), chunk.body.size());
   }
-  std::vector<Stored*> All() { return {&thread, &api, &device, &sync, &overhead, &cpu_time}; }
+  std::vector<Stored*> All() {
+    return {&thread, &api, &device, &sync, &overhead, &cpu_time, &stack};
+  }
 
   // Decodes from memory of exactly the body's length.
   ChunkStatus DecodeBody(ChunkRow row, const std::string& body) {
@@ -61,6 +65,8 @@ class ChunkDamage : public testing::Test {
         return Decode(row, &overhead_events);
       case EventFamily::kCpuTime:
         return Decode(row, &cpu_time_events);
+      case EventFamily::kStack:
+        return Decode(row, &stack_events);
       default:
         return Decode(row, &thread_events);
     }
@@ -104,13 +110,14 @@ class ChunkDamage : public testing::Test {
   ClockConversion clock = TscConversion();
   ChunkEncoder encoder;
   ChunkDecoder decoder;
-  Stored thread, api, device, sync, overhead, cpu_time;
+  Stored thread, api, device, sync, overhead, cpu_time, stack;
   ThreadEvents thread_events;
   ApiEvents api_events;
   DeviceEvents device_events;
   SyncEvents sync_events;
   OverheadEvents overhead_events;
   CpuTimeEvents cpu_time_events;
+  StackEvents stack_events;
 };
 
 }  // namespace gpubound

@@ -174,6 +174,7 @@ TEST_P(EncoderLoops, AgreeOnRecords) {
                       EncodeOverheadColumns);
     ExpectSameRecords(RandomRecords<CpuTimeRecord>(&dice, count, RandomCpuTime),
                       EncodeCpuTimeColumns);
+    ExpectSameRecords(RandomRecords<StackRecord>(&dice, count, RandomStack), EncodeStackColumns);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
 }

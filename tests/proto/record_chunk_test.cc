@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chunks of device-source records: all four families bring back what went in.
+// Chunks of device-source records: all families bring back what went in.
 #include "tests/proto/chunk_samples.h"
 
 namespace gpubound {
@@ -24,6 +24,9 @@ class RecordChunk : public testing::TestWithParam<ChunkCompression> {
   }
   EncodedChunk Encode(const std::vector<CpuTimeRecord>& r) {
     return encoder.EncodeCpuTime(kMeta, r, clock);
+  }
+  EncodedChunk Encode(const std::vector<StackRecord>& r) {
+    return encoder.EncodeStack(kMeta, r, clock);
   }
 
   template <typename Record, typename Events>
@@ -72,6 +75,7 @@ class RecordChunk : public testing::TestWithParam<ChunkCompression> {
   SyncEvents sync;
   OverheadEvents overhead;
   CpuTimeEvents cpu_time;
+  StackEvents stack;
 };
 
 INSTANTIATE_TEST_SUITE_P(PlainAndCompressed, RecordChunk,
@@ -83,6 +87,7 @@ TEST_P(RecordChunk, WithoutRecordsIsAChunk) {
   RoundTrip(std::vector<SyncRecord>(), &sync);
   RoundTrip(std::vector<OverheadRecord>(), &overhead);
   RoundTrip(std::vector<CpuTimeRecord>(), &cpu_time);
+  RoundTrip(std::vector<StackRecord>(), &stack);
 }
 
 TEST_P(RecordChunk, HoldsOneRecordOfEachFamily) {
@@ -92,6 +97,7 @@ TEST_P(RecordChunk, HoldsOneRecordOfEachFamily) {
   RoundTrip(RandomRecords<SyncRecord>(&dice, 1, RandomSync), &sync);
   RoundTrip(RandomRecords<OverheadRecord>(&dice, 1, RandomOverhead), &overhead);
   RoundTrip(RandomRecords<CpuTimeRecord>(&dice, 1, RandomCpuTime), &cpu_time);
+  RoundTrip(RandomRecords<StackRecord>(&dice, 1, RandomStack), &stack);
 }
 
 TEST_P(RecordChunk, BringsBackRandomApiCalls) { RoundTripRandom<ApiRecord, ApiEvents>(RandomApi); }
@@ -119,6 +125,9 @@ TEST_P(RecordChunk, BringsBackRandomOverheads) {
 }
 TEST_P(RecordChunk, BringsBackRandomCpuTimes) {
   RoundTripRandom<CpuTimeRecord, CpuTimeEvents>(RandomCpuTime);
+}
+TEST_P(RecordChunk, BringsBackRandomStacks) {
+  RoundTripRandom<StackRecord, StackEvents>(RandomStack);
 }
 
 TEST_P(RecordChunk, CorrelationsMayWrap) {

@@ -91,5 +91,12 @@ TEST_F(TraceFormatDocument, ShowsTheBytesOfADeviceChunk) {
   ExpectShown("device", encoder.EncodeDevice({.thread = 9}, records, ClockConversion()));
 }
 
+TEST_F(TraceFormatDocument, ShowsTheBytesOfAChunkOfStacks) {
+  const std::vector<StackRecord> records = {{1000, 1900, 0, 4000, FrameId{6}, 10, 0, 0},
+                                            {2000, 2000, 0, 4000, FrameId{7}, 1, 1, 0},
+                                            {2100, 2400, 0, 4000, FrameId{6}, 4, 2, 0}};
+  ExpectShown("stack", encoder.EncodeStack({}, records, ClockConversion()));
+}
+
 }  // namespace
 }  // namespace gpubound

@@ -20,10 +20,10 @@ struct Place {
 class ChunkPieces : public EventPieces {
  public:
   ChunkPieces(const ProcessTrace& process, std::vector<Segment> segments)
-      : segments_(std::move(segments)) {
+      : process_(process), segments_(std::move(segments)) {
     by_thread_.resize(process.threads.size());
     ReadHeads();
-    PlanPieces(process);
+    PlanPieces();
   }
 
   bool Read(const EventPiece& piece, ThreadPiece* thread) override {
@@ -80,6 +80,16 @@ class ChunkPieces : public EventPieces {
     return true;
   }
 
+  bool Read(const EventPiece& piece, std::vector<StackLooks>* looks) override {
+    looks->clear();
+    if (!Decode(piece, &stack_)) return false;
+    for (size_t i = 0; i < stack_.size(); ++i) {
+      looks->push_back({stack_.start_ns[i], stack_.end_ns[i], stack_.tid[i],
+                        process_.KnownFrame(stack_.frame[i]), stack_.looks[i], stack_.runnable[i]});
+    }
+    return true;
+  }
+
  private:
   // Of each writer in the order of its sequence numbers.
   void ReadHeads() {
@@ -96,17 +106,17 @@ class ChunkPieces : public EventPieces {
     });
   }
 
-  void PlanPieces(const ProcessTrace& process) {
+  void PlanPieces() {
     std::unordered_map<uint32_t, uint32_t> by_ordinal;
-    for (uint32_t t = 0; t < process.threads.size(); ++t) {
-      by_ordinal[Raw(process.threads[t].ordinal)] = t;
+    for (uint32_t t = 0; t < process_.threads.size(); ++t) {
+      by_ordinal[Raw(process_.threads[t].ordinal)] = t;
     }
     std::pair<EventFamily, uint32_t> writer{EventFamily::kNone, 0};
     uint64_t covered = 0;  // of this writer's sequence
     int64_t latest_ns = INT64_MIN;
     for (size_t place = 0; place < places_.size(); ++place) {
       const ChunkRow& row = places_[place].head.row;
-      if (row.family < EventFamily::kThread || row.family > EventFamily::kOverhead) continue;
+      if (row.family < EventFamily::kThread || row.family > kLastEventFamily) continue;
       if (writer != std::pair(row.family, row.thread)) {
         writer = {row.family, row.thread};
         covered = 0;
@@ -150,6 +160,7 @@ class ChunkPieces : public EventPieces {
     return false;
   }
 
+  const ProcessTrace& process_;
   std::vector<Segment> segments_;
   std::vector<Place> places_;
   ChunkDecoder decoder_;
@@ -158,6 +169,7 @@ class ChunkPieces : public EventPieces {
   OverheadEvents overhead_;
   SyncEvents sync_;
   DeviceEvents device_;
+  StackEvents stack_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@
 #define GPUBOUND_ANALYSIS_OUTPUT_TABLES_EVENT_PIECES_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -71,13 +72,14 @@ class EventPieces {
   virtual bool Read(const EventPiece& piece, std::vector<OverheadOfTid>* overheads) = 0;
   virtual bool Read(const EventPiece& piece, std::vector<Sync>* syncs) = 0;
   virtual bool Read(const EventPiece& piece, std::vector<DeviceWork>* work) = 0;
+  virtual bool Read(const EventPiece& piece, std::vector<StackLooks>* looks) = 0;
 
   virtual uint64_t pieces_read() const { return pieces_read_; }
   virtual const std::vector<std::string>& problems() const { return problems_; }
 
  protected:
   std::vector<std::vector<EventPiece>> by_thread_;
-  std::array<std::vector<EventPiece>, 6> by_family_;  // by EventFamily
+  std::array<std::vector<EventPiece>, static_cast<size_t>(kLastEventFamily) + 1> by_family_;
   uint64_t pieces_read_ = 0;
   std::vector<std::string> problems_;
 };

@@ -23,7 +23,9 @@ class RecordScan {
 
   // Null at the end; valid until the next call.
   const Record* Next() {
-    if (filter_.correlation) return NextOfCorrelation();
+    if constexpr (requires(const Record& record) { CorrelationOf(record); }) {
+      if (filter_.correlation) return NextOfCorrelation();
+    }
     while (at_ == records_.size()) {
       if (!NextPiece()) return nullptr;
     }

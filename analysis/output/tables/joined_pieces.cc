@@ -36,6 +36,9 @@ class JoinedPieces : public EventPieces {
   bool Read(const EventPiece& piece, std::vector<DeviceWork>* work) override {
     return records_->Read(piece, work);
   }
+  bool Read(const EventPiece& piece, std::vector<StackLooks>* looks) override {
+    return records_->Read(piece, looks);
+  }
 
   uint64_t pieces_read() const override {
     return threads_->pieces_read() + records_->pieces_read();

@@ -27,6 +27,7 @@ class MemoryPieces : public EventPieces {
     }
     SliceRecords(EventFamily::kSync, 0, process.syncs);
     SliceRecords(EventFamily::kDevice, 0, process.device_work);
+    SliceRecords(EventFamily::kStack, 0, process.stack_looks);
   }
 
   bool Read(const EventPiece& piece, ThreadPiece* events) override {
@@ -61,6 +62,10 @@ class MemoryPieces : public EventPieces {
   }
   bool Read(const EventPiece& piece, std::vector<DeviceWork>* work) override {
     Copy(piece, process_.device_work, work);
+    return true;
+  }
+  bool Read(const EventPiece& piece, std::vector<StackLooks>* looks) override {
+    Copy(piece, process_.stack_looks, looks);
     return true;
   }
 

@@ -109,8 +109,8 @@ uint64_t EventsOf(TraceRun* run) {
   for (size_t i = 0; i < run->processes(); ++i) {
     const EventPieces& pieces = run->pieces(i);
     for (uint32_t t = 0; t < run->process(i).threads.size(); ++t) add(pieces.OfThread(t));
-    for (const EventFamily family :
-         {EventFamily::kApi, EventFamily::kDevice, EventFamily::kSync, EventFamily::kOverhead}) {
+    for (const EventFamily family : {EventFamily::kApi, EventFamily::kDevice, EventFamily::kSync,
+                                     EventFamily::kOverhead, EventFamily::kStack}) {
       add(pieces.OfFamily(family));
     }
   }

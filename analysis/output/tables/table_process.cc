@@ -236,6 +236,72 @@ TraceTable CounterSampleTable() {
       }));
 }
 
+struct FrameRow {
+  size_t process = 0;
+  const ProcessTrace* trace = nullptr;
+  FrameId id{};
+  uint32_t depth = 0;  // how many callers it has
+  const Frame& frame() const { return trace->FrameOf(id); }
+};
+
+// One after the other: a long run has many.
+class FrameRows {
+ public:
+  FrameRows(TraceRun* run, const RowFilter& filter) : run_(*run), filter_(filter) {}
+
+  const FrameRow* Next() {
+    for (; row_.process < run_.processes(); ++row_.process, next_ = 0, depths_.clear()) {
+      if (!filter_.TakesProcess(row_.process)) continue;
+      row_.trace = &run_.process(row_.process);
+      depths_.resize(row_.trace->frames.size());
+      while (next_ < depths_.size()) {
+        row_.id = static_cast<FrameId>(next_);
+        uint32_t& depth = depths_[next_++];
+        if (!row_.trace->HasFrame(row_.id)) continue;
+        const FrameId caller = row_.frame().caller;  // comes before it
+        row_.depth = depth = caller == FrameId{} ? 0 : depths_[Raw(caller)] + 1;
+        return &row_;
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  TraceRun& run_;
+  const RowFilter filter_;
+  size_t next_ = 0;
+  std::vector<uint32_t> depths_;  // of this process, by id
+  FrameRow row_;
+};
+
+const Function& FunctionOf(const FrameRow& row) {
+  return row.trace->FunctionOf(row.frame().function);
+}
+
+TraceTable FramesTable() {
+  using Row = FrameRow;
+  return MakeTable<Row, FrameRows>(
+      "frames", "a function in a stack that was looked at, under its callers", true,
+      {
+          {{"process", kInteger, ColumnRole::kProcess},
+           [](const Row& row) { return ToCell(row.process + 1); }},
+          {{"id", kInteger, ColumnRole::kNone, true},
+           [](const Row& row) { return ToCell(row.id); }},
+          {{"caller"},
+           [](const Row& row) {
+             const FrameId caller = row.frame().caller;
+             return caller == FrameId{} ? Cell() : ToCell(caller);
+           }},
+          {{"function", kText}, [](const Row& row) { return ToCell(FunctionOf(row).name); }},
+          {{"file", kText}, [](const Row& row) { return TextOrNull(FunctionOf(row).file); }},
+          {{"line"},
+           [](const Row& row) {
+             return row.frame().line == 0 ? Cell() : ToCell(row.frame().line);
+           }},
+          {{"depth"}, [](const Row& row) { return ToCell(row.depth); }},
+      });
+}
+
 TraceTable UnknownTable() {
   using Row = RowOf<UnknownInterval>;
   return MakeShortTable<Row, Collect<UnknownInterval, &ProcessTrace::unknown>>(
@@ -265,7 +331,7 @@ TraceTable NoteTable() {
 std::vector<TraceTable> ProcessTables() {
   return {ProcessTable(),       ThreadTable(),       DeviceTable(),      ContextTable(),
           GraphNodeTable(),     DeviceClientTable(), UtilizationTable(), ProcessTreeTable(),
-          CounterSampleTable(), UnknownTable(),      NoteTable()};
+          CounterSampleTable(), FramesTable(),       UnknownTable(),     NoteTable()};
 }
 
 }  // namespace gpubound

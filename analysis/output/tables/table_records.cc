@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of what the device source recorded: calls, device work, synchronisations, overheads. No
-// state.
+// Tables of what the device source recorded: calls, device work, synchronisations, overheads; and
+// of looks at stacks. No state.
 #include <optional>
 #include <type_traits>
 
@@ -27,6 +27,7 @@ int64_t BeginOf(const CallOfTid& record) { return record.call.start_ns; }
 int64_t BeginOf(const OverheadOfTid& record) { return record.overhead.start_ns; }
 int64_t BeginOf(const Sync& record) { return record.start_ns; }
 int64_t BeginOf(const DeviceWork& record) { return record.start_ns; }
+int64_t BeginOf(const StackLooks& record) { return record.start_ns; }
 int64_t EndOf(const CallOfTid& record) { return record.call.end_ns; }
 int64_t EndOf(const OverheadOfTid& record) { return record.overhead.end_ns; }
 int64_t EndOf(const Sync& record) { return record.end_ns; }
@@ -201,10 +202,33 @@ TraceTable OverheadTable() {
       }));
 }
 
+TraceTable StackLooksTable() {
+  using Row = RecordRow<StackLooks>;
+  return MakeTable<Row, RecordRows<StackLooks, EventFamily::kStack>>(
+      "stack_looks", "looks at the stack of a thread, between which it did not run", true,
+      {
+          {{"process", kInteger, ColumnRole::kProcess},
+           [](const Row& row) { return ToCell(row.process + 1); }},
+          {{"thread"}, [](const Row& row) { return row.thread; }},
+          {{"tid"}, [](const Row& row) { return ToCell(row.record->tid); }},
+          {{"begin_ns", kInteger, ColumnRole::kBegin, true},
+           [](const Row& row) { return ToCell(row.record->start_ns); }},
+          {{"end_ns", kInteger, ColumnRole::kEnd},
+           [](const Row& row) { return ToCell(row.record->end_ns); }},
+          {{"looks"}, [](const Row& row) { return ToCell(row.record->looks); }},
+          {{"runnable"}, [](const Row& row) { return ToCell(row.record->runnable); }},
+          {{"frame"},
+           [](const Row& row) {
+             const FrameId frame = row.record->frame;
+             return frame == FrameId{} ? Cell() : ToCell(frame);
+           }},
+      });
+}
+
 }  // namespace
 
 std::vector<TraceTable> RecordTables() {
-  return {ApiTable(), GpuTable(), SyncTable(), OverheadTable()};
+  return {ApiTable(), GpuTable(), SyncTable(), OverheadTable(), StackLooksTable()};
 }
 
 }  // namespace gpubound

@@ -81,6 +81,7 @@ class CompactTest : public testing::Test {
                   std::to_string(written_ms) + ", " + std::to_string(kSegments - segment) + ", 7)");
       if (killed_ || (growing_ && !ends)) writer->Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
     }
+    trainer.PutFrames();
     worker.Sql("UPDATE meta SET value=" + std::to_string(trainer_pid_) + " WHERE key='parent_pid'");
     worker.Sql("UPDATE meta SET value=200 WHERE key='main_tid'");
     worker.Sql("UPDATE thread SET tid=200");
@@ -103,6 +104,8 @@ class CompactTest : public testing::Test {
                    {Launch(begin + 10 * kMs, begin + 11 * kMs, correlation)});
     trainer->Work({.thread = 9, .first_sequence = n},
                   {Kernel(begin + 12 * kMs, begin + (90 + n % 23) * kMs, correlation)});
+    trainer->Stacks({.first_sequence = n},
+                    {Looks(begin + 12 * kMs, begin + (90 + n % 23) * kMs, 2, 7)});
     worker->Calls({.thread = 9, .first_sequence = n},
                   {Launch(begin + 35 * kMs, begin + 36 * kMs, correlation, 200)});
     worker->Work({.thread = 9, .first_sequence = n},
@@ -198,6 +201,28 @@ TEST_F(CompactTest, NothingNeedsToBeLeftOfTheEvents) {
   Compact(nothing);
   EXPECT_EQ(KernelsLeft(), std::vector<int64_t>());
   EXPECT_EQ(Totals(), whole);
+}
+
+TEST_F(CompactTest, LooksAtStacksGoWithTheirTimeAndTheirFramesStay) {
+  Compact(Keep(1000));
+  const Result<Run> run = LoadRun(run_.path());
+  ASSERT_TRUE(run.ok());
+  const ProcessTrace& trainer = run->processes.front();
+  std::vector<int64_t> begins_ms;
+  for (const StackLooks& looks : trainer.stack_looks) {
+    begins_ms.push_back(looks.start_ns / static_cast<int64_t>(kMs));
+    EXPECT_EQ(looks.frame, FrameId{2});
+  }
+  EXPECT_EQ(begins_ms, KernelsLeft());
+  EXPECT_LT(begins_ms.size(), size_t{kIterations});
+  EXPECT_FALSE(begins_ms.empty());
+  EXPECT_EQ(trainer.frames.size(), 4u);
+  EXPECT_EQ(trainer.Counted(LedgerCounter::chunk_events_lost), 0u);
+  Compact(Keep(0));
+  const Result<Run> thinned = LoadRun(run_.path());
+  ASSERT_TRUE(thinned.ok());
+  EXPECT_TRUE(thinned->processes.front().stack_looks.empty());
+  EXPECT_EQ(thinned->processes.front().frames.size(), 4u);
 }
 
 TEST_F(CompactTest, ARunWithinItsWindowStaysAsItIs) {

@@ -313,9 +313,10 @@ void BeginSegment(const TemporaryRun& run, uint32_t number) {
   SegmentWriter writer(run, {}, number);
   std::string drop;
   for (const char* table :
-       {"meta", "label", "thread", "device", "context", "stream", "work", "graph_node",
-        "utilization", "device_client", "process_tree", "counter_sample", "clock", "ledger",
-        "unknown", "note", "config", "row_count", "chunk"}) {
+       {"meta",         "label",          "thread",   "device", "context",     "stream",
+        "work",         "graph_node",     "function", "frame",  "utilization", "device_client",
+        "process_tree", "counter_sample", "clock",    "ledger", "unknown",     "note",
+        "config",       "row_count",      "chunk"}) {
     drop += std::string("DROP TABLE ") + table + ";";
   }
   writer.Sql(drop);

@@ -114,6 +114,28 @@ TEST_F(LiveSalvageTest, PagesThatAProcessTakesWhileTheyAreReadAreNotMissed) {
   EXPECT_EQ(salvaged.events, 4u);
 }
 
+TEST_F(LiveSalvageTest, AddsLooksAtStacksWhoseFramesAreStored) {
+  {
+    SegmentWriter writer(run_, identity_);
+    writer.PutUsualRows();
+    writer.PutFrames();
+    writer.Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
+    writer.Stacks({}, {Looks(100, 300, 2, 4)});
+  }
+  live_.AddStacks(0, {Looks(100, 300, 2, 4), Looks(400, 500, 3, 6), Looks(600, 550, 4, 1, 300)});
+  WriteLive();
+  const ProcessTrace process = Load();
+  EXPECT_EQ(process.Counted(LedgerCounter::events_salvaged), 2u);
+  ASSERT_EQ(process.stack_looks.size(), 3u);
+  EXPECT_EQ(process.stack_looks[1].start_ns, 400);
+  EXPECT_EQ(process.stack_looks[1].end_ns, 500);
+  EXPECT_EQ(process.stack_looks[1].frame, FrameId{3});
+  EXPECT_EQ(process.stack_looks[1].looks, 6u);
+  EXPECT_EQ(process.stack_looks[2].tid, 300u);
+  EXPECT_EQ(process.stack_looks[2].end_ns, 600);
+  EXPECT_EQ(process.stack_looks[2].frame, FrameId{});  // its row was not written any more
+}
+
 TEST_F(LiveSalvageTest, KeepsPayloadsTogetherWithTheirHeads) {
   const Slot step = MakeSlot(SlotKind::kStep, LabelId{}, 150);
   live_.AddScopes(1, 0, {Begin(kTrain, 100), step, 42, End(kTrain, 200)});

@@ -38,6 +38,9 @@ class CountingSource : public EventSource {
   std::unique_ptr<RecordCursor<DeviceWork>> Work() const override { return source_.Work(); }
   std::unique_ptr<RecordCursor<Sync>> Syncs() const override { return source_.Syncs(); }
   std::unique_ptr<RecordCursor<CpuTime>> CpuTimes() const override { return source_.CpuTimes(); }
+  std::unique_ptr<RecordCursor<gpubound::StackLooks>> StackLooks() const override {
+    return source_.StackLooks();
+  }
   size_t most_open() const { return most_open_; }
 
  private:

@@ -257,6 +257,57 @@ TEST_F(TraceTablesTest, NodesOfGraphsAreRowsAndTellTheClassOfTheirGraph) {
               ElementsAre("(no operation)|1"));
 }
 
+TEST_F(TraceTablesTest, LooksAtStacksAndTheirFramesAreRows) {
+  writer_.PutUsualRows();
+  writer_.PutFrames();
+  writer_.Sql("INSERT INTO function VALUES(3, '', '<built-in>')");
+  writer_.Sql("INSERT INTO frame VALUES(5, 2, 3, 0)");
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 50), End(kTrain, 900)});
+  writer_.Stacks({}, {Looks(100, 300, 2, 4), Looks(400, 500, 5, 2), Looks(600, 600, 4, 1, 300)});
+  EXPECT_THAT(
+      Query("SELECT * FROM stack_looks ORDER BY begin_ns"),
+      ElementsAre("1|1|100|100|300|4|0|2", "1|1|100|400|500|2|0|5", "1|NULL|300|600|600|1|0|NULL"));
+  EXPECT_THAT(Query("SELECT * FROM frames"),
+              ElementsAre("1|1|NULL|train|a.py|10|0", "1|2|1|step|a.py|20|1",
+                          "1|3|1|step|a.py|21|1", "1|5|2|<built-in>|NULL|NULL|2"));
+  EXPECT_THAT(Query("SELECT function, looks FROM stack_looks JOIN frames ON frames.process = "
+                    "stack_looks.process AND frames.id = frame ORDER BY begin_ns"),
+              ElementsAre("step|4", "<built-in>|2"));
+}
+
+TEST_F(TraceTablesTest, LooksAtStacksOfAProcessThatWasLoadedWholeAreRowsToo) {
+  writer_.PutUsualRows();
+  writer_.PutFrames();
+  writer_.Stacks({}, {Looks(100, 300, 2, 4), Looks(400, 500, 9, 2)});
+  const std::vector<std::string> streamed = Query("SELECT * FROM stack_looks ORDER BY begin_ns");
+  writer_.Sql("DELETE FROM meta WHERE key LIKE 'end_%'");
+  EXPECT_EQ(Query("SELECT * FROM stack_looks ORDER BY begin_ns"), streamed);
+  EXPECT_THAT(streamed, ElementsAre("1|1|100|100|300|4|0|2", "1|1|100|400|500|2|0|NULL"));
+}
+
+TEST_F(TraceTablesTest, ATimeRangeOfLooksReadsOnlyTheChunksItNeeds) {
+  writer_.PutUsualRows();
+  writer_.PutFrames();
+  for (uint32_t i = 0; i < 10; ++i) {
+    writer_.Stacks({.first_sequence = i}, {Looks(100 * i + 100, 100 * i + 150, 2, 1)});
+  }
+  EXPECT_THAT(Query("SELECT begin_ns FROM stack_looks WHERE begin_ns < 220 AND end_ns > 120"),
+              ElementsAre("100", "200"));
+  EXPECT_EQ(PiecesRead(), 2u);
+}
+
+TEST_F(TraceTablesTest, FramesOfAProcessAreThoseOfThatOne) {
+  writer_.PutUsualRows();
+  writer_.PutFrames();
+  SegmentWriter second(run_, WriterIdentity{"host", 200, 6});
+  second.PutUsualRows();
+  second.Sql("INSERT INTO function VALUES(1, 'b.py', 'reset')");
+  second.Sql("INSERT INTO frame VALUES(1, 0, 1, 5)");
+  EXPECT_THAT(Query("SELECT function FROM frames WHERE process = 2"), ElementsAre("reset"));
+  EXPECT_THAT(Query("SELECT process, id, depth FROM frames"),
+              ElementsAre("1|1|0", "1|2|1", "1|3|1", "2|1|0"));
+}
+
 TEST_F(TraceTablesTest, SamplesOfTheProcessTreeAreRows) {
   writer_.PutUsualRows();
   writer_.Sql("INSERT INTO process_tree VALUES(400, 3, 60, 4096, 20)");
