@@ -25,4 +25,7 @@ add_dependencies(python_bench gpubound gpubound_shim gpubound_core gpubound_pyth
 if(GPUBOUND_BUILD_TESTS)
   add_test(NAME bench_python_bench COMMAND ${python_bench} --quick)
   set_tests_properties(bench_python_bench PROPERTIES LABELS "long;bench" TIMEOUT 300)
+  add_test(NAME bench_stacks_bench COMMAND ${interpreter} ${CMAKE_CURRENT_LIST_DIR}/python/stacks_bench.py
+    --command $<TARGET_FILE:gpubound> --quick)
+  set_tests_properties(bench_stacks_bench PROPERTIES LABELS "long;bench" TIMEOUT 300)
 endif()

@@ -13,6 +13,7 @@
 #include "analysis/attribution/kernel_report.h"
 #include "analysis/attribution/long_calls.h"
 #include "analysis/attribution/process_summing.h"
+#include "analysis/attribution/stack_tree.h"
 #include "analysis/attribution/sweep_setup.h"
 #include "analysis/sweep/overlap_sweep.h"
 #include "analysis/trace/memory_source.h"
@@ -205,6 +206,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->launches = AllLaunches(input);
   report->lanes = NamedLanes(process, sweep, roles);
   report->iterations = IterationStatistics(sweep.iterations, SpanOf(process), roles);
+  report->stacks = StacksOf(sweep.stacks, process, roles);
   report->smi_model = sweep.smi_model;
   report->most_smi_model = sweep.most_smi_model;
   report->sm_fill_is_upper_bound = sweep.fill_is_upper_bound;

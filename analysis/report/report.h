@@ -19,6 +19,7 @@
 #include "analysis/report/report_iterations.h"
 #include "analysis/report/report_ledger.h"
 #include "analysis/report/report_rank.h"
+#include "analysis/report/report_stacks.h"
 #include "analysis/report/report_work.h"
 #include "analysis/trace/idle_cause.h"
 #include "analysis/trace/process_tree_peaks.h"
@@ -267,6 +268,7 @@ struct ReportProcess {
   std::optional<TreePeaks> process_tree;        // where it was sampled
   std::optional<ReportCpu> cpu;                 // of the reporting thread, all rows: no error
   std::optional<ReportThreadsCpu> threads_cpu;  // absent as |cpu|
+  std::vector<ReportStacks> stacks;  // start-up first, then as the looks were; empty: none were
   // Without what the profiler cost; null: |corrected_why_not| says why it could not be said.
   std::shared_ptr<const CorrectedProcess> corrected;
   std::string corrected_why_not;

@@ -306,6 +306,19 @@ Json TreeJson(const std::optional<TreePeaks>& tree) {
               {"run_delay_share", tree->RunDelayShare()}};
 }
 
+Json StacksJson(const ReportStacks& stacks) {
+  const auto part = [](const ReportStackPart& row) {
+    return Json{{"function", row.function}, {"package", row.package}, {"file", row.file},
+                {"line", row.line},         {"looks", row.looks},     {"share", row.share},
+                {"error", row.error}};
+  };
+  return Json{{"operation", stacks.operation},
+              {"start_up", stacks.start_up},
+              {"looks", stacks.looks},
+              {"runnable_share", stacks.runnable_share},
+              {"parts", ArrayOf(stacks.parts, part)}};
+}
+
 Json ProcessJson(const ReportProcess& process) {
   return Json{{"host", process.host},
               {"pid", process.pid},
@@ -345,7 +358,8 @@ Json ProcessJson(const ReportProcess& process) {
                                                    {"ns", row.ns}};
                                      })},
               {"cpu", CpuJson(process.cpu)},
-              {"threads_cpu", ThreadsCpuJson(process.threads_cpu)}};
+              {"threads_cpu", ThreadsCpuJson(process.threads_cpu)},
+              {"stacks", ArrayOf(process.stacks, StacksJson)}};
 }
 
 // The keys of a process, with bounds beside each total.
@@ -356,6 +370,7 @@ Json CorrectedJson(const ReportProcess& process) {
   json.erase("corrected");
   json.erase("corrected_why_not");
   json.erase("kernels");       // device work is as long as it was
+  json.erase("stacks");        // they were seen in the recorded one
   json.erase("process_tree");  // nor are its samples of another run
   AddBounds("span_ns", corrected.span, &json);
   AddBounds("gpu_busy_ns", corrected.gpu_busy, &json);

@@ -23,6 +23,7 @@
 #include "analysis/sweep/kernel_book.h"
 #include "analysis/sweep/launch_stats.h"
 #include "analysis/sweep/queued_time.h"
+#include "analysis/sweep/stack_book.h"
 #include "analysis/timeline/device_activity.h"
 #include "analysis/timeline/device_timeline.h"
 #include "analysis/timeline/process_timeline.h"
@@ -41,6 +42,7 @@ struct LaneCells {
   std::vector<CellBook::Row> rows;
   LaneScopes scopes;
   CpuSplits cpu;
+  StackCounts stacks;
 };
 
 // Work whose times are wrong by more than kClockToleranceNs.
@@ -73,6 +75,7 @@ struct SweepResult {
   std::vector<CellBook::Row> rows;
   std::vector<OperationCounts> counts;  // by OperationIndex
   CpuSplits cpu;                        // of the reporting thread
+  StackCounts stacks;                   // likewise
   TotalCpuTime total_cpu_time;          // of all threads, whatever they are
   // Per operation, the union of the work whose API call began in it, clipped to the span.
   std::vector<int64_t> caused_ns;

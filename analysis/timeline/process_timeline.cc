@@ -27,6 +27,7 @@ ProcessTimeline::ProcessTimeline(const Input& input)
       calls_(source_.Calls()),
       overheads_(source_.Overheads()),
       next_cpu_times_(source_.CpuTimes()),
+      next_seen_stacks_(source_.StackLooks()),
       numbers_(process_) {
   reporting_ = Doing(kNotOne, base_layer_, IdleCause::kUnknown, kNotOne);
   for (uint32_t t = 0; t < process_.threads.size(); ++t) ThreadAt(t);
@@ -42,6 +43,9 @@ int64_t ProcessTimeline::NextTime() {
   }
   if (next_cpu_times_.Peek() != nullptr) {
     next_ns = std::min(next_ns, next_cpu_times_.Peek()->start_ns);
+  }
+  if (next_seen_stacks_.Peek() != nullptr) {
+    next_ns = std::min(next_ns, next_seen_stacks_.Peek()->start_ns);
   }
   next_ns = std::min(next_ns, blocked_.NextTime());
   if (next_inherited_ < inherited_.size()) {
@@ -66,6 +70,8 @@ int64_t ProcessTimeline::Open(int64_t begin_ns, int64_t end_ns) {
   TakeOverheads(end_ns);
   cpu_times_.clear();
   TakeCpuTimes(end_ns);
+  seen_stacks_.clear();
+  TakeSeenStacks(end_ns);
   return end_ns;
 }
 
@@ -106,11 +112,11 @@ void ProcessTimeline::TakeOverheads(int64_t end_ns) {
 }
 
 // The thread that it is of; none: one of which nothing else is known.
-std::optional<uint32_t> ProcessTimeline::ThreadOf(const CpuTime& time) {
-  const uint32_t known = numbers_.Find(time.tid, time.end_ns);
+std::optional<uint32_t> ProcessTimeline::ThreadOf(uint32_t tid, int64_t time_ns) {
+  const uint32_t known = numbers_.Find(tid, time_ns);
   if (known != kNotOne) return known;
   const std::vector<uint32_t> further = source_.FurtherThreads();
-  const auto found = std::find(further.begin(), further.end(), time.tid);
+  const auto found = std::find(further.begin(), further.end(), tid);
   if (found == further.end()) return std::nullopt;
   return static_cast<uint32_t>(process_.threads.size() + (found - further.begin()));
 }
@@ -129,7 +135,7 @@ void ProcessTimeline::TakeCpuTimes(int64_t end_ns) {
     total_cpu_time_.on_cpu_ns += time.on_cpu_ns;
     total_cpu_time_.ready_ns += time.ready_ns.value_or(0);
     total_cpu_time_.knows_ready &= time.ready_ns.has_value();
-    const std::optional<uint32_t> thread = ThreadOf(time);
+    const std::optional<uint32_t> thread = ThreadOf(time.tid, time.end_ns);
     if (!thread) continue;
     cpu_times_.push_back({*thread, time});
     if (*thread == scan_.reporting) {
@@ -138,6 +144,16 @@ void ProcessTimeline::TakeCpuTimes(int64_t end_ns) {
                time.on_cpu_ns * kBusyOutOf >= stretch.length()) {
       blocked_.AddBusy(stretch);
     }
+  }
+}
+
+void ProcessTimeline::TakeSeenStacks(int64_t end_ns) {
+  for (const StackLooks* next = next_seen_stacks_.Peek(); next != nullptr;
+       next = next_seen_stacks_.Peek()) {
+    if (next->start_ns >= end_ns) return;
+    const std::optional<uint32_t> thread = ThreadOf(next->tid, next->end_ns);
+    if (thread) seen_stacks_.push_back({*thread, *next});
+    next_seen_stacks_.Pop();
   }
 }
 
@@ -153,6 +169,7 @@ void ProcessTimeline::TakeUntil(int64_t end_ns) {
   TakeCalls(end_ns, end_ns);
   TakeOverheads(end_ns);
   TakeCpuTimes(end_ns);
+  TakeSeenStacks(end_ns);
 }
 
 void ProcessTimeline::Run(int64_t begin_ns, int64_t end_ns) {

@@ -66,6 +66,11 @@ struct TotalCpuTime {
 };
 
 // What is known of where a thread was.
+struct ThreadSeenStack {
+  uint32_t thread = 0;
+  StackLooks seen;
+};
+
 struct ThreadCpuTime {
   uint32_t thread = 0;
   CpuTime time;
@@ -138,6 +143,7 @@ class ProcessTimeline {
   const std::vector<uint64_t>& steps() const { return steps_; }  // iterations that end there
   // Of threads that are known, what begins in it. Since Open().
   const std::vector<ThreadCpuTime>& cpu_times() const { return cpu_times_; }
+  const std::vector<ThreadSeenStack>& seen_stacks() const { return seen_stacks_; }  // likewise
   const TotalCpuTime& total_cpu_time() const { return total_cpu_time_; }  // of all threads
 
   CallIndex& calls() { return call_index_; }
@@ -181,7 +187,8 @@ class ProcessTimeline {
   int64_t TakeCalls(int64_t begin_ns, int64_t end_ns);
   void TakeOverheads(int64_t end_ns);
   void TakeCpuTimes(int64_t end_ns);
-  std::optional<uint32_t> ThreadOf(const CpuTime& time);
+  void TakeSeenStacks(int64_t end_ns);
+  std::optional<uint32_t> ThreadOf(uint32_t tid, int64_t time_ns);
   int64_t& FirstCallOf(uint32_t thread) {
     if (first_call_ns_.size() <= thread) first_call_ns_.resize(thread + 1, kOpenEnded);
     return first_call_ns_[thread];
@@ -228,6 +235,7 @@ class ProcessTimeline {
   RecordStream<ThreadCall> calls_;
   RecordStream<ThreadOverhead> overheads_;
   RecordStream<CpuTime> next_cpu_times_;
+  RecordStream<StackLooks> next_seen_stacks_;
   ThreadNumbers numbers_;
   std::vector<int64_t> first_call_ns_;  // by thread; kOpenEnded: none yet
   BlockedTime blocked_;
@@ -246,6 +254,7 @@ class ProcessTimeline {
   Refinement refinement_;
   std::vector<uint64_t> steps_;
   std::vector<ThreadCpuTime> cpu_times_;
+  std::vector<ThreadSeenStack> seen_stacks_;
   Doing doing_at_begin_;
   PlainList<ThreadChange> changes_;
 

@@ -45,6 +45,7 @@ class Oracle {
     NaiveBreakdown result;
     for (int64_t t = p_.span_begin_ns; t < p_.span_end_ns; ++t) Instant(t, &result);
     AddCpu(&result);
+    AddStacks(&result);
     for (const DeviceWork& work : p_.device_work) AddKernel(work, &result);
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       const bool reports = i == threads_.reporting();
@@ -351,6 +352,26 @@ class Oracle {
         } else if (threads_.Speaks(i)) {
           AddLook(time, i, &result->lane_cpu[Tid(i)]);
         }
+      }
+    }
+  }
+
+  // Each look of the reporting thread counts where it is at that instant.
+  void AddStacks(NaiveBreakdown* result) const {
+    for (const StackLooks& seen : p_.stack_looks) {
+      if (p_.threads[threads_.reporting()].tid != seen.tid) continue;
+      std::string path;
+      for (FrameId at = seen.frame; at != FrameId{}; at = p_.frames[Raw(at)].caller) {
+        path = ">" + p_.functions[Raw(p_.frames[Raw(at)].function)].name + path;
+      }
+      for (uint32_t i = 0; i < seen.looks; ++i) {
+        const int64_t steps = std::max<int64_t>(1, int64_t{seen.looks} - 1);
+        const int64_t t = seen.start_ns + (seen.end_ns - seen.start_ns) * i / steps;
+        if (t < p_.span_begin_ns || t >= p_.span_end_ns) continue;
+        const std::string operation = WorksFor(threads_.StateOf(threads_.reporting(), t), t);
+        ++result->stacks[operation + "|" + path];
+        result->runnable[operation] +=
+            int64_t{seen.runnable} * (i + 1) / seen.looks - int64_t{seen.runnable} * i / seen.looks;
       }
     }
   }

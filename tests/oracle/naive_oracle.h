@@ -26,10 +26,12 @@ struct NaiveCpu {
 };
 
 struct NaiveBreakdown {
-  std::map<std::string, int64_t> cells;    // "phase|operation|layer|gpu" -> ns
-  std::map<std::string, int64_t> columns;  // "operation|column" -> ns
-  std::map<std::string, int64_t> waiting;  // "phase|operation" -> ns of that column; some are zero
-  std::map<std::string, int64_t> caused;   // by operation, as the maps below
+  std::map<std::string, int64_t> stacks;    // "operation|function>function" -> looks; also below
+  std::map<std::string, int64_t> runnable;  // by operation
+  std::map<std::string, int64_t> cells;     // "phase|operation|layer|gpu" -> ns
+  std::map<std::string, int64_t> columns;   // "operation|column" -> ns
+  std::map<std::string, int64_t> waiting;   // "phase|operation" -> ns of that column; some are zero
+  std::map<std::string, int64_t> caused;    // by operation, as the maps below
   std::map<std::string, int64_t> sum;
   std::map<std::string, int64_t> inclusive;    // without (no operation)
   std::map<std::string, int64_t> count;        // without (no operation)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -284,6 +285,27 @@ TEST_F(OracleTest, CpuTimesOfRowsAreThoseOfTheNaiveOracle) {
       EXPECT_EQ(CpuOf(lane.operations),
                 cpu == naive.lane_cpu.end() ? CpuTable{} : CappedCpu(cpu->second, lane.operations));
     }
+  });
+}
+
+// Start-up and the rest together.
+TEST_F(OracleTest, LooksAtStacksCountInTheOperationAtTheirInstant) {
+  OnRandomTraces([](const ProcessTrace& trace, uint64_t) {
+    const ReportProcess report = Analyze(trace);
+    const NaiveBreakdown naive = BreakDownNaively(trace);
+    std::map<std::string, int64_t> stacks;
+    std::map<std::string, int64_t> runnable;
+    for (const ReportStacks& of : report.stacks) {
+      runnable[of.operation] += std::llround(of.runnable_share * static_cast<double>(of.looks));
+      std::vector<std::string> paths = {""};
+      for (const ReportFrame& frame : of.frames) {
+        paths.push_back(paths[frame.caller] + ">" + frame.function);
+        if (frame.own_looks == 0) continue;
+        stacks[of.operation + "|" + paths.back()] += static_cast<int64_t>(frame.own_looks);
+      }
+    }
+    EXPECT_EQ(stacks, naive.stacks);
+    EXPECT_EQ(runnable, naive.runnable);
   });
 }
 

@@ -16,11 +16,17 @@ namespace {
 
 constexpr int64_t kFirstNode = 11;
 constexpr uint64_t kLooksSeed = 0x5eed;
+constexpr uint64_t kStacksSeed = 0x57ac5;
 
 class Maker {
  public:
   Maker(uint64_t seed, const TraceKind& kind)
-      : random_(seed), queues_(~seed), looks_(seed ^ kLooksSeed), kind_(kind), crowd_(kind.crowd) {}
+      : random_(seed),
+        queues_(~seed),
+        looks_(seed ^ kLooksSeed),
+        stacks_(seed ^ kStacksSeed),
+        kind_(kind),
+        crowd_(kind.crowd) {}
 
   ProcessTrace Make() {
     p_.identity = {"host", 7, static_cast<int64_t>(1)};
@@ -45,6 +51,7 @@ class Maker {
     }
     MakeQueues();
     MakeCpuTimes();
+    MakeStacks();
     return std::move(p_);
   }
 
@@ -340,7 +347,43 @@ class Maker {
 
   std::mt19937_64 random_;
   std::mt19937_64 queues_;
+  // A tree of frames in which any frame may be seen, at looks that share no instant.
+  void MakeStacks() {
+    const auto pick = [this](int64_t below) {
+      return static_cast<int64_t>(stacks_() % static_cast<uint64_t>(below));
+    };
+    const int64_t functions = 1 + pick(4);
+    p_.functions.emplace_back();
+    for (int64_t i = 0; i < functions; ++i) {
+      p_.functions.push_back({"/p/a.py", "f" + std::to_string(i)});
+    }
+    p_.frames.emplace_back();
+    const int64_t frames = 1 + pick(8);
+    for (int64_t i = 1; i <= frames; ++i) {
+      p_.frames.push_back({static_cast<FrameId>(pick(i)),
+                           static_cast<FunctionId>(1 + pick(functions)),
+                           static_cast<uint32_t>(1 + pick(3))});
+    }
+    for (const ThreadTrace& thread : p_.threads) {
+      for (int64_t now_ns = pick(10); now_ns < length_ + 10; now_ns += 1 + pick(9)) {
+        StackLooks seen{now_ns, now_ns, thread.tid, static_cast<FrameId>(1 + pick(frames)), 1, 0};
+        if (pick(3) == 0) {
+          seen.end_ns += 1 + pick(12);
+          seen.looks = static_cast<uint32_t>(2 + pick(4));
+        }
+        seen.runnable = static_cast<uint32_t>(pick(seen.looks + 1));
+        now_ns = seen.end_ns;
+        p_.stack_looks.push_back(seen);
+      }
+    }
+    std::sort(
+        p_.stack_looks.begin(), p_.stack_looks.end(), [](const StackLooks& a, const StackLooks& b) {
+          return std::tie(a.start_ns, a.end_ns, a.tid) < std::tie(b.start_ns, b.end_ns, b.tid);
+        });
+  }
+
   std::mt19937_64 looks_;
+  std::mt19937_64 stacks_;
   const TraceKind kind_;
   const bool crowd_;
   ProcessTrace p_;
@@ -403,6 +446,7 @@ void Stretch(ProcessTrace* trace, int64_t factor) {
   for (DeviceWork& work : trace->device_work) work.start_ns *= factor, work.end_ns *= factor;
   for (UnknownInterval& time : trace->unknown) time.start_ns *= factor, time.end_ns *= factor;
   for (Sync& sync : trace->syncs) sync.start_ns *= factor, sync.end_ns *= factor;
+  for (StackLooks& seen : trace->stack_looks) seen.start_ns *= factor, seen.end_ns *= factor;
   for (CpuTime& time : trace->cpu_times) {
     time.start_ns *= factor, time.end_ns *= factor, time.on_cpu_ns *= factor;
     if (time.ready_ns) *time.ready_ns *= factor;

@@ -29,6 +29,7 @@ ProcessTrace WithoutDetail(ProcessTrace trace, int64_t until_ns) {
   drop(&trace.device_work, until_ns);
   drop(&trace.syncs, until_ns);
   drop(&trace.cpu_times, until_ns);
+  drop(&trace.stack_looks, until_ns);
   return trace;
 }
 

@@ -350,7 +350,7 @@ TEST(Commands, TwoExportsDoNotShareStdout) {
   const std::string run = WriteEmptyRun(folder.File("empty.gpubound"));
   const Captured captured = Gpubound({"export", run, "--chrome", "-", "--prometheus", "-"});
   EXPECT_EQ(captured.status, kExitWrongUse);
-  EXPECT_THAT(captured.err, HasSubstr("--chrome - and --prometheus - both write to stdout."));
+  EXPECT_THAT(captured.err, HasSubstr("Two formats cannot both go to stdout."));
   EXPECT_THAT(captured.out, IsEmpty());
 }
 

@@ -30,7 +30,7 @@ namespace {
 constexpr CommandHelp kHelp = {
     "gpubound export", "RUN --FORMAT FILE...",
     "Gives a run to other tools, in one or more formats. A file is written whole or\n"
-    "not at all. --chrome - and --prometheus - write to stdout.",
+    "not at all. - in place of FILE writes text formats to stdout.",
     "Exit status: 0; 1 if a file cannot be written; 2 for wrong use, or a file that\n"
     "is there already; 3 if the run cannot be read.\n",
     "  gpubound export train.gpubound --perfetto train.pftrace\n"
@@ -52,6 +52,8 @@ constexpr Format kFormats[] = {
     {ExportFormat::kCsv, "--csv", "DIR", "The same tables as comma-separated values"},
     {ExportFormat::kParquet, "--parquet", "DIR", "The same tables as Parquet files"},
     {ExportFormat::kPrometheus, "--prometheus", "FILE", "Figures in Prometheus's text format"},
+    {ExportFormat::kSpeedscope, "--speedscope", "FILE", "Python stacks, for speedscope.app"},
+    {ExportFormat::kCollapsed, "--collapsed", "FILE", "Python stacks as lines, for flame graphs"},
 };
 constexpr size_t kFormatCount = std::size(kFormats);
 
@@ -74,7 +76,8 @@ int ExportOne(const Format& format, const std::string& run, const std::string& p
 }
 
 bool IsText(ExportFormat format) {
-  return format == ExportFormat::kChrome || format == ExportFormat::kPrometheus;
+  return format != ExportFormat::kPerfetto && format != ExportFormat::kSqlite &&
+         format != ExportFormat::kCsv && format != ExportFormat::kParquet;
 }
 
 // Written whole or not at all, like a file.
@@ -130,7 +133,7 @@ int ExportRun(const Arguments& words) {
     return kExitWrongUse;
   }
   if (std::count_if(paths.begin(), paths.end(), &IsStdout) > 1) {
-    parser.Complain("--chrome - and --prometheus - both write to stdout.");
+    parser.Complain("Two formats cannot both go to stdout.");
     return kExitWrongUse;
   }
   std::map<std::filesystem::path, const char*> written;

@@ -175,6 +175,7 @@ std::vector<std::string> EnvironmentFor(const RunArguments& arguments,
     const int64_t end_ns = ReadClockNs(CLOCK_MONOTONIC) + *arguments.duration_ns;
     assignments.push_back({"GPUBOUND_END_NS", std::to_string(end_ns)});
   }
+  if (!arguments.stacks.empty()) assignments.push_back({"GPUBOUND_STACKS", arguments.stacks});
   if (!arguments.steps.empty()) assignments.push_back({"GPUBOUND_STEPS", arguments.steps});
   if (arguments.retention && EnvironmentVariable("GPUBOUND_SEGMENT_BYTES") == nullptr) {
     const uint64_t bytes = SegmentBytesFor(*arguments.retention->max_bytes);

@@ -25,6 +25,7 @@ constexpr Command kCommands[] = {
     {"compare", "RUN RUN...", "what differs between runs, and how surely", CompareRuns},
     {"check", "[RUN] --require EXPRESSION", "hold a run to what is expected of it", CheckRun},
     {"top", "[RUN]", "what a run does while it goes on", WatchRun},
+    {"dump", "[RUN] [--pid PID]", "the Python stacks of a run as they were last seen", DumpStacks},
     {"whatif", "RUN --scale PART:FACTOR", "what a run would be with a part made faster",
      ImagineChanges},
     {"import", "FILE [-o RUN]", "make a run out of another tool's trace", ImportRun},

@@ -32,6 +32,7 @@ int RunProgram(const Arguments& arguments);
 int PrintReport(const Arguments& arguments);
 int CompareRuns(const Arguments& arguments);
 int WatchRun(const Arguments& arguments);
+int DumpStacks(const Arguments& arguments);
 int CheckRun(const Arguments& arguments);
 int ImagineChanges(const Arguments& arguments);
 int ImportRun(const Arguments& arguments);

@@ -4,6 +4,7 @@
 #include "tools/commands/run_arguments.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "proto/step_range.h"
 #include "tools/commands/option_parser.h"
@@ -46,6 +47,18 @@ ValueRule Steps() {
   return {complaint, {}};
 }
 
+ValueRule StacksPerSecond() {
+  const auto complaint = [](const std::string& text) {
+    int number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    const bool is_number = error == std::errc() && stop == end;
+    if (is_number && (number == 0 || (number >= 10 && number <= 1000))) return Complaint();
+    return Complaint("expected 0, or a number from 10 to 1000");
+  };
+  return {complaint, {}};
+}
+
 }  // namespace
 
 std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* arguments) {
@@ -71,6 +84,12 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
                  "throughput; CUDA 12.6, and mostly administrator rights")
       .Check(OneOf({"occupancy"}))
       .Value("SET");
+  parser
+      .AddOption("--stacks", &arguments->stacks,
+                 "Look at the stack of each Python thread so many times a second, from 10 to 1000 "
+                 "(default: 100); 0: never")
+      .Check(StacksPerSecond())
+      .Value("N");
   std::string duration;
   parser
       .AddOption("--duration", &duration,

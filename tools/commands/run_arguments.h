@@ -17,6 +17,7 @@ struct RunArguments {
   std::string output;                  // -o; empty: choose
   std::string graphs;                  // --graphs; empty: $GPUBOUND_GRAPHS or its default
   std::string counters;                // --counters; empty: $GPUBOUND_COUNTERS or none
+  std::string stacks;                  // --stacks; empty: $GPUBOUND_STACKS or 100
   std::string steps;                   // --steps; empty: $GPUBOUND_STEPS or all
   std::optional<int64_t> duration_ns;  // --duration; absent: until each process ends
   // Of a long run: what is kept of it; absent: everything.

@@ -12,6 +12,7 @@
 #include "analysis/output/export/export_parquet.h"
 #include "analysis/output/export/export_perfetto.h"
 #include "analysis/output/export/export_prometheus.h"
+#include "analysis/output/export/export_stacks.h"
 #include "analysis/output/export/output_file.h"
 #include "analysis/output/tables/sqlite_session.h"
 #include "analysis/output/tables/trace_table.h"
@@ -101,8 +102,8 @@ void ExportTables(const std::string& run_path, const std::string& path, bool rep
   if (outcome->status.ok()) outcome->status = (*folder)->Commit();
 }
 
-void ExportMetrics(const std::string& run_path, const std::string& path, bool replace,
-                   ExportOutcome* outcome) {
+void ExportReport(const std::string& run_path, const std::string& path, bool replace,
+                  std::string (*render)(const Report&), ExportOutcome* outcome) {
   const Result<Report> report = ReportAsSummed(run_path);
   outcome->input_failed = !report.ok();
   if (!report.ok()) {
@@ -110,7 +111,7 @@ void ExportMetrics(const std::string& run_path, const std::string& path, bool re
     return;
   }
   const auto file = OutputFile::Create(path, replace);
-  if (file.ok()) (*file)->Write(RenderPrometheus(*report));
+  if (file.ok()) (*file)->Write(render(*report));
   outcome->status = file.ok() ? (*file)->Commit() : Status(file.error());
 }
 
@@ -136,7 +137,13 @@ ExportOutcome ExportRunTo(ExportFormat format, const std::string& run_path, cons
       ExportEvents(run_path, path, replace, &WritePerfettoTrace, &outcome);
       break;
     case ExportFormat::kPrometheus:
-      ExportMetrics(run_path, path, replace, &outcome);
+      ExportReport(run_path, path, replace, &RenderPrometheus, &outcome);
+      break;
+    case ExportFormat::kSpeedscope:
+      ExportReport(run_path, path, replace, &RenderSpeedscope, &outcome);
+      break;
+    case ExportFormat::kCollapsed:
+      ExportReport(run_path, path, replace, &RenderCollapsed, &outcome);
       break;
   }
   return outcome;

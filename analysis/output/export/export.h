@@ -19,6 +19,8 @@ enum class ExportFormat {
   kChrome,      // events as Chrome JSON
   kPerfetto,    // events as a Perfetto trace
   kPrometheus,  // the report's figures as metrics
+  kSpeedscope,  // Python stacks by operation
+  kCollapsed,   // likewise, as lines
 };
 
 struct ExportOutcome {

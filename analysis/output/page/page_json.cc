@@ -4,6 +4,11 @@
 // No state.
 #include "analysis/output/page/page_json.h"
 
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "analysis/base/demangle.h"
 #include "analysis/diagnosis/cause_rules.h"
 #include "analysis/diagnosis/headline_facts.h"
@@ -246,6 +251,33 @@ Json CausesJson(const Report& report, const ReportProcess& process) {
   return causes;
 }
 
+// Frames as [caller, position in |names| of function, package and file, line, looks, own looks],
+// callers first.
+Json StacksJson(const ReportStacks& stacks, std::map<std::string, size_t>* names) {
+  const auto number = [names](const std::string& name) {
+    return names->try_emplace(Cut(name), names->size()).first->second;
+  };
+  const auto frame = [&number](const ReportFrame& row) {
+    return Json::array({row.caller, number(row.function), number(row.package), number(row.file),
+                        row.line, row.looks, row.own_looks});
+  };
+  return Json{{"operation", stacks.operation},
+              {"start_up", stacks.start_up},
+              {"looks", stacks.looks},
+              {"runnable_share", stacks.runnable_share},
+              {"frames", ArrayOf(stacks.frames, frame)}};
+}
+
+// Of a process, with the names that its frames refer to.
+Json AllStacksJson(const std::vector<ReportStacks>& all) {
+  std::map<std::string, size_t> names;
+  Json rows = Json::array();
+  for (const ReportStacks& stacks : all) rows.push_back(StacksJson(stacks, &names));
+  std::vector<std::string> by_number(names.size());
+  for (const auto& [name, number] : names) by_number[number] = name;
+  return Json{{"names", by_number}, {"operations", std::move(rows)}};
+}
+
 Json ProcessJson(const ProcessTrace& process, const Report& whole, const PageTimeline& timeline,
                  size_t index) {
   const ReportProcess& report = whole.processes[index];
@@ -261,7 +293,8 @@ Json ProcessJson(const ProcessTrace& process, const Report& whole, const PageTim
               {"operation_kernels", OperationKernelsJson(report.operation_kernels)},
               {"iterations", ArrayOf(timeline.iterations[index], PointJson)},
               {"unknown", ArrayOf(timeline.unknown[index], IntervalJson)},
-              {"causes", CausesJson(whole, report)}};
+              {"causes", CausesJson(whole, report)},
+              {"stacks", AllStacksJson(report.stacks)}};
 }
 
 Json RunJson(const Run& run, const ReportRun& reported) {
@@ -315,6 +348,7 @@ std::string RenderPageJson(const Run& run, const Report& report, const PageTimel
   for (size_t p = 0; p < run.processes.size(); ++p) {
     Json& process = figures["processes"][p];
     process.erase("kernels");
+    process.erase("stacks");
     if (detailed[p]) {
       processes.push_back(ProcessJson(run.processes[p], report, timeline, p));
       continue;

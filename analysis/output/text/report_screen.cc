@@ -25,6 +25,7 @@
 #include "analysis/output/text/rates.h"
 #include "analysis/output/text/report_overview.h"
 #include "analysis/output/text/report_sections.h"
+#include "analysis/output/text/report_stacks.h"
 #include "analysis/output/text/savings_text.h"
 #include "analysis/output/text/table_legend.h"
 #include "analysis/report/main_process.h"
@@ -387,6 +388,7 @@ namespace {
 struct Extent {
   size_t operations = 0;  // rows
   size_t savings = 0;
+  size_t stacks = 0;
   bool smi = true;
   bool idle = true;
   size_t losses = 2;
@@ -395,18 +397,19 @@ struct Extent {
 
 // What a screen shows, from what it shows always to what goes first when there is too much:
 // verdict and action, the run, data quality and losses, warnings, the longest operations; then the
-// largest saving, further operations, why the GPU was idle, nvidia-smi's figure, further savings.
+// largest saving, further operations, why the GPU was idle, nvidia-smi's figure, the functions that
+// operations were in, further savings.
 // Notices and notes are left to --full.
-constexpr std::array<Extent, 10> kExtents = {{{6, 4},
-                                              {6, 2},
-                                              {5, 2},
-                                              {5, 1},
-                                              {5, 1, false},
-                                              {4, 1, false, false},
-                                              {3, 1, false, false},
-                                              {3, 0, false, false},
-                                              {3, 0, false, false, 0},
-                                              {2, 0, false, false, 0, true}}};
+constexpr std::array<Extent, 10> kExtents = {{{6, 4, 4},
+                                              {6, 2, 3},
+                                              {5, 2, 2},
+                                              {5, 1, 1},
+                                              {5, 1, 1, false},
+                                              {4, 1, 0, false, false},
+                                              {3, 1, 0, false, false},
+                                              {3, 0, 0, false, false},
+                                              {3, 0, 0, false, false, 0},
+                                              {2, 0, 0, false, false, 0, true}}};
 
 // The run, and how far to believe it.
 std::string FactLines(const Report& report, const TextOptions& options, const Extent& extent) {
@@ -430,6 +433,7 @@ std::string Compose(const Report& report, const TextOptions& options, const Exte
     return text + LedgerLines(report, options);
   }
   text += OperationTable(report, *process, options, extent.operations);
+  text += StackLines(*process, options, extent.stacks);
   text += SavingsSection(report, options, extent.savings);
   const std::string idle =
       (extent.idle ? IdleLine(report, options) : "") + (extent.smi ? SmiLine(report, options) : "");

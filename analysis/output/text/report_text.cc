@@ -24,6 +24,7 @@
 #include "analysis/output/text/report_overview.h"
 #include "analysis/output/text/report_screen.h"
 #include "analysis/output/text/report_sections.h"
+#include "analysis/output/text/report_stacks.h"
 #include "analysis/output/text/report_waits.h"
 #include "analysis/output/text/savings_text.h"
 #include "analysis/report/main_process.h"
@@ -173,6 +174,7 @@ class TextReport {
     if (options_.kernels) text_ += KernelTable(process, options_);
     if (Asked("iteration")) text_ += IterationTables(process, options_);
     if (Asked("gap")) text_ += GapTable(report_, process, options_);
+    if (Asked("frame")) text_ += StackTables(process, options_);
     if (Asked("thread")) text_ += LaneTables(process, options_);
   }
 

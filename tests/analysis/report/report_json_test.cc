@@ -143,7 +143,8 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "launches",
                                                  "throughput",
                                                  "cpu",
-                                                 "threads_cpu"}));
+                                                 "threads_cpu",
+                                                 "stacks"}));
   EXPECT_EQ(json_["processes"][0]["span_end"], "last event");
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
@@ -266,6 +267,21 @@ TEST_F(ReportJsonTest, AGraphWhoseNodesAreKnownHasThem) {
   EXPECT_TRUE(nodes[1]["class"].is_null());
 }
 
+TEST_F(ReportJsonTest, StacksHaveEveryKeyInOrder) {
+  EXPECT_EQ(json_["processes"][0]["stacks"], Json::array());
+  Report report = FullReport();
+  ReportStacks& stacks = report.processes[0].stacks.emplace_back();
+  stacks.operation = "inference";
+  stacks.looks = 40;
+  stacks.runnable_share = 0.75;
+  stacks.parts.push_back({"Categorical.sample", "torch", "/p/c.py", 7, 10, 0.25, 0.134});
+  stacks.frames.emplace_back();
+  const Json json = Json::parse(RenderJson(report))["processes"][0]["stacks"][0];
+  EXPECT_EQ(KeysOf(json), (Keys{"operation", "start_up", "looks", "runnable_share", "parts"}));
+  EXPECT_EQ(KeysOf(json["parts"][0]),
+            (Keys{"function", "package", "file", "line", "looks", "share", "error"}));
+  EXPECT_EQ(json["parts"][0]["share"], 0.25);
+}
 TEST_F(ReportJsonTest, TheTreeOfASampledProcessHasEveryKeyInOrder) {
   EXPECT_TRUE(json_["processes"][0]["process_tree"].is_null());
   Report report = FullReport();

@@ -299,6 +299,18 @@ export interface OperationKernels extends DeviceWork {
   kernels: Kernel[];
 }
 
+// Position of its caller in the list, plus one (0: none); of names: function, library (empty: the
+// program's own) and file; line, looks, looks of its own.
+export type FrameRow = [number, number, number, number, number, number, number];
+
+export interface Stacks {
+  operation: string;
+  start_up: boolean;
+  looks: number;
+  runnable_share: number;
+  frames: FrameRow[];
+}
+
 export interface PageProcess {
   detailed: boolean;  // else it has the times of its operations alone (thin.ts)
   offset_ns: number;
@@ -311,6 +323,7 @@ export interface PageProcess {
   iterations: IterationPoint[];
   unknown: [number, number][];
   causes: Record<string, CauseWords>;  // of those of its idle time
+  stacks: {names: string[]; operations: Stacks[]};
 }
 
 // A cause of idle GPU time in words, and what to do about it.

@@ -19,6 +19,7 @@ import {lanes} from './lanes';
 import {processName} from './names';
 import {Palette} from './palette';
 import {devices, processTree} from './processes';
+import {stacks} from './stacks';
 import {readState, writeState} from './state';
 import {summary} from './summary';
 import {restoreTheme} from './theme';
@@ -121,8 +122,8 @@ class Page {
       titled(
           'breakdown',
           [
-            this.choices(), legend(), this.holder('breakdown'), this.holder('cpu'),
-            this.holder('lanes'),
+            this.choices(), legend(), this.holder('breakdown'), this.holder('stacks'),
+            this.holder('cpu'), this.holder('lanes'),
             element(
                 'details', {},
                 [
@@ -213,6 +214,7 @@ class Page {
     const add = (name: string, title: string, nodes: HTMLElement[]): void =>
         put(name, nodes.length > 0 ? part(title, nodes) : element('div'));
     add('waits', 'For whom it waited', waits(report, page));
+    add('stacks', 'Python functions', stacks(page));
     add('cpu', 'Where the CPU was', cpuTime(report));
     add('counters', 'Hardware counters', counters(report));
     add('corrected', 'Without the profiler', corrected(report, page));

@@ -47,6 +47,7 @@ const NO_PAGE_DETAIL = {
   iterations: [],
   unknown: [],
   causes: {},
+  stacks: {names: [], operations: []},
 };
 
 export function filled(data: PageData): PageData {

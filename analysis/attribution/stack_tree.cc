@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds the trees. No state.
+#include "analysis/attribution/stack_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace gpubound {
+namespace {
+
+constexpr std::string_view kModule = "<module>";
+constexpr std::string_view kPython = "python";
+constexpr std::string_view kFrozen = "<frozen ";
+
+// What only hands on: whoever ends in that file and has that name; without a name all of the file.
+struct HandsOn {
+  std::string_view file;
+  std::string_view function;
+};
+constexpr HandsOn kHandOn[] = {
+    {"<frozen importlib._bootstrap>", ""},
+    {"<frozen importlib._bootstrap_external>", ""},
+    {"<frozen runpy>", ""},
+    {"/runpy.py", ""},
+    {"/importlib/__init__.py", ""},
+    {"/torch/nn/modules/module.py", "_wrapped_call_impl"},
+    {"/torch/nn/modules/module.py", "_call_impl"},
+    {"/torch/utils/_contextlib.py", "decorate_context"},
+    {"/torch/autograd/grad_mode.py", "decorate_context"},
+    {"/contextlib.py", "inner"},
+};
+
+std::string BaseName(const std::string& file) { return file.substr(file.rfind('/') + 1); }
+
+std::string_view LastName(std::string_view qualified) {
+  const size_t dot = qualified.rfind('.');
+  return dot == std::string_view::npos ? qualified : qualified.substr(dot + 1);
+}
+
+bool OnlyHandsOn(const Function& function) {
+  // Our own hooks and annotations.
+  if (function.file.find("/gpubound/_") != std::string::npos) return true;
+  return std::any_of(std::begin(kHandOn), std::end(kHandOn), [&function](const HandsOn& known) {
+    return std::string_view(function.file).ends_with(known.file) &&
+           (known.function.empty() || LastName(function.name) == known.function);
+  });
+}
+
+constexpr std::string_view kPackageFolders[] = {"/site-packages/", "/dist-packages/"};
+
+// Behind the folder in which packages lie, or the standard library.
+std::string_view BehindPackageFolder(std::string_view file) {
+  for (const std::string_view folder : kPackageFolders) {
+    const size_t at = file.rfind(folder);
+    if (at != std::string_view::npos) return file.substr(at + folder.size());
+  }
+  return {};
+}
+
+std::string_view BehindStandardLibrary(std::string_view file) {
+  constexpr std::string_view kFolder = "/lib/python3";
+  const size_t at = file.rfind(kFolder);
+  if (at == std::string_view::npos) return {};
+  const size_t slash = file.find('/', at + kFolder.size());
+  return slash == std::string_view::npos ? std::string_view() : file.substr(slash + 1);
+}
+
+// A function under its caller, all lines of it together.
+struct Node {
+  FunctionId function{};
+  uint64_t looks = 0;
+  uint64_t own = 0;
+  bool is_outermost = false;
+  std::map<uint32_t, uint64_t> looks_at;  // by line
+  std::map<FunctionId, uint32_t> called;  // position in the tree
+};
+
+class StackTree {
+ public:
+  explicit StackTree(const ProcessTrace& process) : process_(process), nodes_(1) {}
+
+  void Add(FrameId innermost, const StackCount& count) {
+    path_.clear();
+    for (FrameId at = innermost; at != FrameId{}; at = process_.FrameOf(at).caller) {
+      path_.push_back(at);
+    }
+    runnable_ += count.runnable;
+    uint32_t node = 0;
+    nodes_[0].looks += count.looks;
+    for (auto frame = path_.rbegin(); frame != path_.rend(); ++frame) {
+      const Frame& row = process_.FrameOf(*frame);
+      if (HandsOn(row.function)) continue;
+      node = Called(node, row.function);
+      nodes_[node].looks += count.looks;
+      nodes_[node].looks_at[row.line] += count.looks;
+    }
+    nodes_[node].own += count.looks;
+  }
+
+  ReportStacks Take(std::string operation, bool start_up) {
+    ReportStacks stacks;
+    stacks.operation = std::move(operation);
+    stacks.start_up = start_up;
+    stacks.looks = nodes_[0].looks;
+    stacks.runnable_share =
+        static_cast<double>(runnable_) / static_cast<double>(std::max<uint64_t>(1, stacks.looks));
+    FindParts(&stacks.parts);
+    PutFrames(0, 0, &stacks.frames);
+    return stacks;
+  }
+
+ private:
+  bool HandsOn(FunctionId function) {
+    const auto [found, is_new] = hands_on_.try_emplace(function, false);
+    if (is_new) found->second = OnlyHandsOn(process_.FunctionOf(function));
+    return found->second;
+  }
+  uint32_t Called(uint32_t caller, FunctionId function) {
+    const auto [found, is_new] =
+        nodes_[caller].called.try_emplace(function, static_cast<uint32_t>(nodes_.size()));
+    const uint32_t position = found->second;
+    if (is_new) {
+      nodes_.emplace_back().function = function;
+      nodes_.back().is_outermost = caller == 0;
+    }
+    return position;
+  }
+  std::vector<uint32_t> CalledBy(uint32_t caller) const {
+    std::vector<uint32_t> called;
+    for (const auto& [function, position] : nodes_[caller].called) called.push_back(position);
+    std::stable_sort(called.begin(), called.end(),
+                     [this](uint32_t a, uint32_t b) { return nodes_[a].looks > nodes_[b].looks; });
+    return called;
+  }
+
+  // The one that nearly all of the node's looks saw, if there is one.
+  uint32_t Main(uint32_t node) const {
+    constexpr uint64_t kOutOf = 20, kMost = 17;  // 85 %
+    for (const auto& [function, position] : nodes_[node].called) {
+      if (kOutOf * nodes_[position].looks >= kMost * nodes_[node].looks) return position;
+    }
+    return 0;
+  }
+  // Down to where the time parts: into what is called from there, and what is done there itself.
+  void FindParts(std::vector<ReportStackPart>* parts) const {
+    constexpr size_t kMostParts = 3;
+    constexpr uint64_t kLeastOutOf = 50;  // 2 %
+    uint32_t at = 0;
+    while (const uint32_t next = Main(at)) at = next;
+    const auto matters = [this](uint64_t looks) { return kLeastOutOf * looks >= nodes_[0].looks; };
+    for (const uint32_t called : CalledBy(at)) {
+      if (matters(nodes_[called].looks)) parts->push_back(PartAt(called, nodes_[called].looks));
+    }
+    if (at != 0 && matters(nodes_[at].own)) parts->push_back(PartAt(at, nodes_[at].own));
+    std::stable_sort(parts->begin(), parts->end(),
+                     [](const auto& a, const auto& b) { return a.looks > b.looks; });
+    if (parts->size() > kMostParts) parts->resize(kMostParts);
+  }
+  ReportStackPart PartAt(uint32_t node, uint64_t looks) const {
+    constexpr double kWidth95 = 1.96;  // standard deviations, of a normal distribution
+    const Function& function = process_.FunctionOf(nodes_[node].function);
+    const double all = static_cast<double>(nodes_[0].looks);
+    const double share = static_cast<double>(looks) / all;
+    return {.function = NameOf(node),
+            .package = PackageOf(function.file),
+            .file = function.file,
+            .line = LineOf(nodes_[node]),
+            .looks = looks,
+            .share = share,
+            .error = kWidth95 * std::sqrt(share * (1 - share) / all)};
+  }
+  static uint32_t LineOf(const Node& node) {
+    const auto most =
+        std::max_element(node.looks_at.begin(), node.looks_at.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == node.looks_at.end() ? 0 : most->first;
+  }
+  // What a module does as it is imported, or the program itself.
+  std::string NameOf(uint32_t node) const {
+    const Function& function = process_.FunctionOf(nodes_[node].function);
+    if (function.name != kModule) return function.name;
+    if (nodes_[node].is_outermost) return BaseName(function.file);
+    return "import " + ModuleOf(function.file);
+  }
+
+  // Depth first, so that callers come first. What few looks saw stays with its caller.
+  void PutFrames(uint32_t node, uint32_t position, std::vector<ReportFrame>* frames) const {
+    constexpr uint64_t kLeastOutOf = 500;
+    constexpr size_t kMostFrames = 2000;
+    for (const uint32_t called : CalledBy(node)) {
+      const Node& of = nodes_[called];
+      if (kLeastOutOf * of.looks < nodes_[0].looks || frames->size() >= kMostFrames) continue;
+      const Function& function = process_.FunctionOf(of.function);
+      frames->push_back({position, NameOf(called), PackageOf(function.file), function.file,
+                         LineOf(of), of.looks, of.own});
+      PutFrames(called, static_cast<uint32_t>(frames->size()), frames);
+    }
+  }
+
+  const ProcessTrace& process_;
+  std::vector<Node> nodes_;  // the first is none: what calls the outermost
+  uint64_t runnable_ = 0;
+  std::map<FunctionId, bool> hands_on_;
+  std::vector<FrameId> path_;
+};
+
+}  // namespace
+
+std::string PackageOf(std::string_view file) {
+  const std::string_view behind = BehindPackageFolder(file);
+  if (!behind.empty()) {
+    const size_t slash = behind.find('/');
+    const std::string_view first = behind.substr(0, slash);
+    return std::string(first.ends_with(".py") ? first.substr(0, first.size() - 3) : first);
+  }
+  if (file.starts_with(kFrozen) || !BehindStandardLibrary(file).empty()) {
+    return std::string(kPython);
+  }
+  return {};
+}
+
+std::string ModuleOf(std::string_view file) {
+  constexpr std::string_view kEnding = ".py", kInit = "/__init__";
+  std::string_view path = BehindPackageFolder(file);
+  if (path.empty()) path = BehindStandardLibrary(file);
+  if (path.empty()) path = file.substr(file.rfind('/') + 1);
+  if (path.ends_with(kEnding)) path.remove_suffix(kEnding.size());
+  if (path.ends_with(kInit)) path.remove_suffix(kInit.size());
+  std::string name(path);
+  std::replace(name.begin(), name.end(), '/', '.');
+  return name;
+}
+
+std::vector<ReportStacks> StacksOf(const StackCounts& counts, const ProcessTrace& process,
+                                   const LabelRoles& roles) {
+  std::map<std::pair<bool, OperationIndex>, StackTree> trees;
+  for (const auto& [place, count] : counts) {
+    const auto [tree, is_new] = trees.try_emplace({place.started, place.operation}, process);
+    tree->second.Add(place.frame, count);
+  }
+  std::vector<ReportStacks> all;
+  for (auto& [key, tree] : trees) {
+    all.push_back(tree.Take(roles.operations()[key.second], /*start_up=*/!key.first));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const ReportStacks& a, const ReportStacks& b) {
+    if (a.start_up != b.start_up) return a.start_up;
+    return a.looks > b.looks;
+  });
+  return all;
+}
+
+}  // namespace gpubound

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the stacks that were seen in an operation to a tree of functions, and to the few places where
+// its time parts. Frames that only hand on (the machinery of imports, torch's call of a module's
+// forward) are left out. Pure.
+#ifndef GPUBOUND_ANALYSIS_ATTRIBUTION_STACK_TREE_H_
+#define GPUBOUND_ANALYSIS_ATTRIBUTION_STACK_TREE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/report/report_stacks.h"
+#include "analysis/sweep/stack_book.h"
+#include "analysis/trace/label_roles.h"
+#include "analysis/trace/run.h"
+
+namespace gpubound {
+
+// By operation, most looks first; what the process did as it started up comes first of all.
+std::vector<ReportStacks> StacksOf(const StackCounts& counts, const ProcessTrace& process,
+                                   const LabelRoles& roles);
+
+// The library that a file belongs to: the package below site-packages, "python" for the standard
+// library and the interpreter; empty for the program's own.
+std::string PackageOf(std::string_view file);
+
+// What a file is imported as: its path below the folder of the packages, dotted.
+std::string ModuleOf(std::string_view file);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_ATTRIBUTION_STACK_TREE_H_
