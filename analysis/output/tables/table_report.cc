@@ -3,6 +3,8 @@
 // Tables of figures: what the report says, as rows. The first one that is asked for builds the
 // report. No state.
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "analysis/output/tables/table_rows.h"
 
@@ -195,6 +197,72 @@ TraceTable KernelTable() {
       }));
 }
 
+std::string PidsOf(const ReportWait& wait) {
+  std::string pids;
+  for (const int64_t pid : wait.pids) pids += (pids.empty() ? "" : ",") + std::to_string(pid);
+  return pids;
+}
+
+struct WaitRow {
+  size_t process = 0;
+  std::string pids;
+  const ReportWait* wait = nullptr;
+};
+
+std::vector<WaitRow> CollectWaits(TraceRun* run) {
+  std::vector<WaitRow> rows;
+  for (const auto& [process, wait, begin_ns] : Collect<ReportWait, &ReportProcess::waits>(run)) {
+    rows.push_back({process, PidsOf(*wait), wait});
+  }
+  return rows;
+}
+
+TraceTable WaitTable() {
+  return MakeShortTable<WaitRow, CollectWaits>(
+      "wait", "how long a process waited for another one, or for any of several",
+      {{{"process", kInteger, ColumnRole::kProcess},
+        [](const WaitRow& row) { return ToCell(row.process + 1); }},
+       {{"operation", kText}, [](const WaitRow& row) { return ToCell(row.wait->operation); }},
+       {{"for_pids", kText}, [](const WaitRow& row) { return ToCell(row.pids); }},
+       {{"ns"}, [](const WaitRow& row) { return ToCell(row.wait->ns); }}});
+}
+
+std::vector<RowOf<ReportRank>> CollectRanks(TraceRun* run) {
+  std::vector<RowOf<ReportRank>> rows;
+  const Report* report = run->report();
+  if (report == nullptr) return rows;
+  for (const ReportRank& rank : report->ranks) {
+    for (size_t p = 0; p < report->processes.size(); ++p) {
+      const ReportProcess& process = report->processes[p];
+      if (process.host != rank.host || process.pid != rank.pid) continue;
+      if (const auto here = run->ProcessOf(p)) rows.push_back({*here, &rank});
+      break;
+    }
+  }
+  return rows;
+}
+
+TraceTable RankTable() {
+  using Figure = ReportRank;
+  return MakeShortTable<RowOf<Figure>, CollectRanks>(
+      "rank", "a process on a device, as a member of collectives",
+      WithProcess<Figure>({
+          {{"rank"}, MemberOf<Figure, &Figure::rank>},
+          {{"uuid", kText}, MemberOf<Figure, &Figure::uuid>},
+          {{"device"}, MemberOf<Figure, &Figure::ordinal>},
+          {{"collectives"}, MemberOf<Figure, &Figure::collectives>},
+          {{"comm_sum_ns"}, MemberOf<Figure, &Figure::comm_sum_ns>},
+          {{"peer_wait_ns"}, MemberOf<Figure, &Figure::peer_wait_ns>},
+          {{"moving_ns"}, MemberOf<Figure, &Figure::moving_ns>},
+          {{"unmatched_ns"}, MemberOf<Figure, &Figure::unmatched_ns>},
+          {{"late"}, MemberOf<Figure, &Figure::late>},
+          {{"waited_for_ns"}, MemberOf<Figure, &Figure::waited_for_ns>},
+          {{"peer_wait_is_upper_bound"}, MemberOf<Figure, &Figure::peer_wait_is_upper_bound>},
+          {{"peer_wait_is_lower_bound"}, MemberOf<Figure, &Figure::peer_wait_is_lower_bound>},
+          {{"late_is_doubtful"}, MemberOf<Figure, &Figure::late_is_doubtful>},
+      }));
+}
+
 // A column that is a member of the kernel.
 template <auto kMember>
 Cell OfKernel(const RowOf<ReportOperationKernel>& row) {
@@ -291,6 +359,8 @@ std::vector<TraceTable> ReportTables() {
           "transition", "entries into a deeper layer under an operation", "transition", "count"),
       NamedFigureTable<CollectIdleCauses>("idle_cause", "why devices were idle under an operation",
                                           "cause", "ns"),
+      WaitTable(),
+      RankTable(),
       IterationTable(),
       KernelTable(),
       OperationKernelTable(),

@@ -12,7 +12,12 @@
 
 Run the program under `gpubound run -- python train.py`. Without a running collector everything here
 does nothing. Known libraries are annotated without an edit; see gpubound/hooks.
+
+Runs are read by `gpubound.open("train.gpubound")`; see gpubound.runs.
 """
+import os
+from typing import TYPE_CHECKING, Any, Union
+
 from gpubound._api import (adopt, counter, hand_over, layer, metadata, pause, phase, progress,
                            recording, resume, step)
 from gpubound._core import Scope, operation
@@ -26,3 +31,26 @@ __all__ = [
     "operation", "pause", "phase", "progress", "ray_runtime_env", "recording", "resume", "step",
     "summary",
 ]
+
+if TYPE_CHECKING:
+    from gpubound.runs import DataQuality, Run, RunError, Table  # noqa: F401
+
+
+def open(path: "Union[str, os.PathLike[str]]") -> "Run":  # no part of __all__ either: it would hide Python's own
+    """Opens the run directory at `path` to be read: `run = gpubound.open("train.gpubound")`.
+
+    In a notebook the run shows itself. `run.operations`, `run.iterations`, `run.table("gpu")` and so on are tables
+    that pandas, polars, pyarrow and DuckDB take; `run.report()` is the report as a dict; `help(gpubound.runs)` says
+    the rest. A run that goes on is read as far as it was written; open it again for more.
+
+    Raises gpubound.RunError, which says what to do, where the run cannot be read.
+    """
+    from gpubound.runs import open_run  # here: what records runs does not load what reads them
+    return open_run(path)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("DataQuality", "Run", "RunError", "Table"):
+        from gpubound import runs
+        return getattr(runs, name)
+    raise AttributeError(f"module 'gpubound' has no attribute {name!r}")

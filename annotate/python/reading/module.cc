@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The module gpubound._reader: the analysis for programs that read runs. It is apart from
+// gpubound._core, which every recorded program imports and which stays small. The package around it
+// (gpubound/runs.py) documents everything for users; here each function takes exactly what that
+// passes. Objects of ours are capsules:
+//
+//   "gpubound.run"    std::shared_ptr<ArrowRun>      of open()
+//   "gpubound.table"  std::shared_ptr<ArrowTable>    of table() and query()
+//
+// and those that the Arrow PyCapsule protocol names. Interpreter's lock: given up while a run is
+// read. No exception leaves a function.
+#include "annotate/python/extension/compat.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/calibration/calibration_file.h"
+#include "analysis/correction/report_options.h"
+#include "analysis/correction/run_report.h"
+#include "analysis/correction/what_if_report.h"
+#include "analysis/output/check/compare.h"
+#include "analysis/output/export/summary_json.h"
+#include "analysis/output/tables/arrow_run.h"
+#include "analysis/report/report_json.h"
+#include "analysis/report/what_if_result.h"
+
+namespace gpubound {
+namespace {
+
+constexpr char kRunCapsule[] = "gpubound.run";
+constexpr char kTableCapsule[] = "gpubound.table";
+constexpr char kStreamCapsule[] = "arrow_array_stream";
+constexpr char kSchemaCapsule[] = "arrow_schema";
+
+struct ModuleState {
+  PyObject* run_error;  // the class gpubound.RunError
+};
+
+ModuleState* StateOf(PyObject* module) {
+  return static_cast<ModuleState*>(PyModule_GetState(module));
+}
+
+// Of what the caller may do better: its words, not the run.
+bool IsWrongUse(const Error& error) {
+  return error.doing == "choosing a table" || error.doing == "running the query" ||
+         error.doing == "changing";
+}
+
+PyObject* Raise(PyObject* module, const Error& error) {
+  PyErr_SetString(IsWrongUse(error) ? PyExc_ValueError : StateOf(module)->run_error,
+                  error.ToString().c_str());
+  return nullptr;
+}
+
+// What |work| returns, made without the interpreter's lock. Memory is all that can run out.
+template <typename Work>
+auto WithoutLock(const Work& work) -> std::optional<decltype(work())> {
+  std::optional<decltype(work())> result;
+  PyThreadState* const thread = PyEval_SaveThread();
+  try {
+    result.emplace(work());
+  } catch (const std::bad_alloc&) {
+    result.reset();
+  }
+  PyEval_RestoreThread(thread);
+  if (!result) PyErr_NoMemory();
+  return result;
+}
+
+// Names of programs may be anything.
+PyObject* Text(std::string_view text) {
+  return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+}
+
+// False with an error set where |object| is no str.
+bool ReadText(PyObject* object, std::string* text) {
+  Py_ssize_t size = 0;
+  const char* const bytes = PyUnicode_AsUTF8AndSize(object, &size);
+  if (bytes == nullptr) return false;
+  text->assign(bytes, static_cast<size_t>(size));
+  return true;
+}
+
+bool ReadTexts(PyObject* list, std::vector<std::string>* texts) {
+  const Py_ssize_t size = PyList_Size(list);
+  if (size < 0) return false;
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    if (!ReadText(PyList_GetItem(list, i), &texts->emplace_back())) return false;
+  }
+  return true;
+}
+
+template <typename Held>
+void FreeHeld(PyObject* capsule) {
+  delete static_cast<std::shared_ptr<Held>*>(
+      PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
+}
+
+template <typename Held>
+PyObject* CapsuleOf(std::shared_ptr<Held> held, const char* name) {
+  auto owner = std::make_unique<std::shared_ptr<Held>>(std::move(held));
+  PyObject* const capsule = PyCapsule_New(owner.get(), name, &FreeHeld<Held>);
+  if (capsule != nullptr) owner.release();
+  return capsule;
+}
+
+template <typename Held>
+const std::shared_ptr<Held>* HeldBy(PyObject* capsule, const char* name) {
+  return static_cast<std::shared_ptr<Held>*>(PyCapsule_GetPointer(capsule, name));
+}
+
+// Structures of Arrow's, which the taker moves out of the capsule and marks as released.
+template <typename Structure>
+void FreeStructure(PyObject* capsule) {
+  auto* const structure =
+      static_cast<Structure*>(PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
+  if (structure->release != nullptr) structure->release(structure);
+  delete structure;
+}
+
+template <typename Structure, typename Fill>
+PyObject* StructureCapsule(const char* name, const Fill& fill) {
+  auto structure = std::make_unique<Structure>();
+  fill(structure.get());
+  PyObject* const capsule = PyCapsule_New(structure.get(), name, &FreeStructure<Structure>);
+  if (capsule == nullptr) {
+    structure->release(structure.get());
+    return nullptr;
+  }
+  structure.release();
+  return capsule;
+}
+
+PyObject* TableCapsule(PyObject* module,
+                       const std::optional<Result<std::shared_ptr<ArrowTable>>>& made) {
+  if (!made) return nullptr;
+  if (!made->ok()) return Raise(module, made->error());
+  return CapsuleOf(**made, kTableCapsule);
+}
+
+// open(path)
+PyObject* OpenRunAt(PyObject* module, PyObject* argument) {
+  std::string path;
+  if (!ReadText(argument, &path)) return nullptr;
+  const auto run = WithoutLock([&] { return ArrowRun::Open(path); });
+  if (!run) return nullptr;
+  if (!run->ok()) return Raise(module, run->error());
+  return CapsuleOf(**run, kRunCapsule);
+}
+
+// table(run, name, columns): a list of names, or None for all.
+PyObject* TableOf(PyObject* module, PyObject* arguments) {
+  PyObject* capsule = nullptr;
+  PyObject* name_object = nullptr;
+  PyObject* chosen_object = nullptr;
+  std::string name;
+  std::optional<std::vector<std::string>> chosen;
+  if (PyArg_UnpackTuple(arguments, "table", 3, 3, &capsule, &name_object, &chosen_object) == 0) {
+    return nullptr;
+  }
+  const auto* const run = HeldBy<ArrowRun>(capsule, kRunCapsule);
+  if (run == nullptr || !ReadText(name_object, &name)) return nullptr;
+  if (chosen_object != Py_None && !ReadTexts(chosen_object, &chosen.emplace())) return nullptr;
+  return TableCapsule(module, WithoutLock([&] { return (*run)->Table(name, chosen); }));
+}
+
+// query(run, sql)
+PyObject* QueryOf(PyObject* module, PyObject* arguments) {
+  PyObject* capsule = nullptr;
+  PyObject* sql_object = nullptr;
+  std::string sql;
+  if (PyArg_UnpackTuple(arguments, "query", 2, 2, &capsule, &sql_object) == 0) return nullptr;
+  const auto* const run = HeldBy<ArrowRun>(capsule, kRunCapsule);
+  if (run == nullptr || !ReadText(sql_object, &sql)) return nullptr;
+  return TableCapsule(module, WithoutLock([&] { return (*run)->Query(sql); }));
+}
+
+// stream(table): what __arrow_c_stream__ returns.
+PyObject* StreamOf(PyObject*, PyObject* capsule) {
+  const auto* const table = HeldBy<ArrowTable>(capsule, kTableCapsule);
+  if (table == nullptr) return nullptr;
+  return StructureCapsule<ArrowArrayStream>(
+      kStreamCapsule, [&](ArrowArrayStream* stream) { GiveStream(*table, stream); });
+}
+
+// schema(table): what __arrow_c_schema__ returns.
+PyObject* SchemaOf(PyObject*, PyObject* capsule) {
+  const auto* const table = HeldBy<ArrowTable>(capsule, kTableCapsule);
+  if (table == nullptr) return nullptr;
+  return StructureCapsule<ArrowSchema>(
+      kSchemaCapsule, [&](ArrowSchema* schema) { GiveSchema((*table)->columns(), schema); });
+}
+
+// names(table)
+PyObject* NamesOf(PyObject*, PyObject* capsule) {
+  const auto* const table = HeldBy<ArrowTable>(capsule, kTableCapsule);
+  if (table == nullptr) return nullptr;
+  PyObject* const names = PyList_New(0);
+  for (const ArrowColumn& column : (*table)->columns()) {
+    PyObject* const name = names == nullptr ? nullptr : Text(column.name);
+    if (name == nullptr || PyList_Append(names, name) != 0) {
+      Py_XDECREF(name);
+      Py_XDECREF(names);
+      return nullptr;
+    }
+    Py_DECREF(name);
+  }
+  return names;
+}
+
+PyObject* ObjectOf(const Cell& cell) {
+  if (const auto* integer = std::get_if<int64_t>(&cell)) return PyLong_FromLongLong(*integer);
+  if (const auto* real = std::get_if<double>(&cell)) return PyFloat_FromDouble(*real);
+  if (const auto* text = std::get_if<std::string_view>(&cell)) return Text(*text);
+  return NewReference(Py_None);
+}
+
+// Appends the rows of |columns| to |lists|.
+bool AppendRows(const std::vector<ColumnBuilder>& columns, PyObject* lists) {
+  for (size_t c = 0; c < columns.size(); ++c) {
+    PyObject* const list = PyList_GetItem(lists, static_cast<Py_ssize_t>(c));
+    for (size_t row = 0; row < columns[c].size(); ++row) {
+      PyObject* const value = ObjectOf(columns[c].At(row));
+      const bool added = value != nullptr && PyList_Append(list, value) == 0;
+      Py_XDECREF(value);
+      if (!added) return false;
+    }
+  }
+  return true;
+}
+
+// values(table, most): up to so many rows, as a list for each column.
+PyObject* ValuesOf(PyObject*, PyObject* arguments) {
+  PyObject* capsule = nullptr;
+  PyObject* most_object = nullptr;
+  if (PyArg_UnpackTuple(arguments, "values", 2, 2, &capsule, &most_object) == 0) return nullptr;
+  const auto* const table = HeldBy<ArrowTable>(capsule, kTableCapsule);
+  const size_t most = table == nullptr ? 0 : PyLong_AsSize_t(most_object);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  PyObject* const lists = PyList_New(0);
+  if (lists == nullptr) return nullptr;
+  for (size_t c = 0; c < (*table)->columns().size(); ++c) {
+    PyObject* const list = PyList_New(0);
+    if (list == nullptr || PyList_Append(lists, list) != 0) {
+      Py_XDECREF(list);
+      Py_DECREF(lists);
+      return nullptr;
+    }
+    Py_DECREF(list);
+  }
+  const std::unique_ptr<RowBatches> rows = (*table)->Read();
+  constexpr size_t kRowsAtOnce = 4096;
+  for (size_t left = most; left > 0;) {
+    std::vector<ColumnBuilder> columns;
+    for (const ArrowColumn& column : (*table)->columns()) columns.emplace_back(column);
+    const auto read =
+        WithoutLock([&] { return rows->Read(&columns, std::min(left, kRowsAtOnce)); });
+    if (!read || (*read > 0 && !AppendRows(columns, lists))) {
+      Py_DECREF(lists);
+      return nullptr;
+    }
+    if (*read == 0) break;
+    left -= *read;
+  }
+  return lists;
+}
+
+// verdict(run): how far to believe its figures, in a line.
+PyObject* VerdictOf(PyObject* module, PyObject* capsule) {
+  const auto* const run = HeldBy<ArrowRun>(capsule, kRunCapsule);
+  if (run == nullptr) return nullptr;
+  const auto verdict = WithoutLock([&] { return (*run)->Verdict(); });
+  if (!verdict) return nullptr;
+  return verdict->ok() ? Text(**verdict) : Raise(module, verdict->error());
+}
+
+// problems(run): what could be read in part only, and why.
+PyObject* ProblemsOf(PyObject*, PyObject* capsule) {
+  const auto* const run = HeldBy<ArrowRun>(capsule, kRunCapsule);
+  if (run == nullptr) return nullptr;
+  const auto problems = WithoutLock([&] { return (*run)->Problems(); });
+  PyObject* const list = problems ? PyList_New(0) : nullptr;
+  if (list == nullptr) return nullptr;
+  for (const std::string& problem : *problems) {
+    PyObject* const text = Text(problem);
+    const bool added = text != nullptr && PyList_Append(list, text) == 0;
+    Py_XDECREF(text);
+    if (added) continue;
+    Py_DECREF(list);
+    return nullptr;
+  }
+  return list;
+}
+
+// report(path, replays, summary): JSON.
+PyObject* ReportOf(PyObject* module, PyObject* arguments) {
+  PyObject* path_object = nullptr;
+  PyObject* replays = nullptr;
+  PyObject* summary = nullptr;
+  std::string path;
+  if (PyArg_UnpackTuple(arguments, "report", 3, 3, &path_object, &replays, &summary) == 0 ||
+      !ReadText(path_object, &path)) {
+    return nullptr;
+  }
+  const bool short_one = summary == Py_True;
+  ReportOptions options;
+  options.replays = replays == Py_True;
+  options.why_not_replayed = "replay=False leaves that out";
+  options.calibration_folder = CalibrationFolder();
+  const auto report = WithoutLock([&]() -> Result<std::string> {
+    const Result<Report> made = ReportOfRun(path, options);
+    if (!made.ok()) return made.error();
+    return short_one ? RenderSummaryJson(*made) : RenderJson(*made);
+  });
+  if (!report) return nullptr;
+  return report->ok() ? Text(**report) : Raise(module, report->error());
+}
+
+// what_if(path, scalings, captured operations): JSON.
+PyObject* WhatIfOf(PyObject* module, PyObject* arguments) {
+  PyObject* path_object = nullptr;
+  PyObject* scalings = nullptr;
+  PyObject* captured = nullptr;
+  std::string path;
+  std::vector<std::string> texts;
+  WhatIf changes;
+  if (PyArg_UnpackTuple(arguments, "what_if", 3, 3, &path_object, &scalings, &captured) == 0 ||
+      !ReadText(path_object, &path) || !ReadTexts(scalings, &texts) ||
+      !ReadTexts(captured, &changes.graph_capture)) {
+    return nullptr;
+  }
+  for (const std::string& text : texts) {
+    const Result<Scaling> scaling = ParseScaling(text);
+    if (!scaling.ok()) {
+      PyErr_SetString(PyExc_ValueError, scaling.error().ToString().c_str());
+      return nullptr;
+    }
+    changes.scalings.push_back(*scaling);
+  }
+  const auto imagined = WithoutLock([&]() -> Result<std::string> {
+    ReportOptions options;
+    options.calibration_folder = CalibrationFolder();
+    const Result<WhatIfReport> made = ImagineRun(path, options, changes);
+    if (!made.ok()) return made.error();
+    return RenderWhatIfJson(*made);
+  });
+  if (!imagined) return nullptr;
+  return imagined->ok() ? Text(**imagined) : Raise(module, imagined->error());
+}
+
+// compare([(name, [path, ...]), ...], seed): JSON.
+PyObject* CompareOf(PyObject* module, PyObject* arguments) {
+  PyObject* group_list = nullptr;
+  PyObject* seed_object = nullptr;
+  if (PyArg_UnpackTuple(arguments, "compare", 2, 2, &group_list, &seed_object) == 0) return nullptr;
+  const uint64_t seed = PyLong_AsUnsignedLongLong(seed_object);
+  const Py_ssize_t count = PyErr_Occurred() == nullptr ? PyList_Size(group_list) : -1;
+  if (count < 0) return nullptr;
+  std::vector<RunGroup> groups(static_cast<size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    RunGroup& group = groups[static_cast<size_t>(i)];
+    PyObject* const pair = PyList_GetItem(group_list, i);
+    PyObject* const name = PyTuple_GetItem(pair, 0);
+    PyObject* const paths = name == nullptr ? nullptr : PyTuple_GetItem(pair, 1);
+    if (paths == nullptr || !ReadText(name, &group.name) || !ReadTexts(paths, &group.runs)) {
+      return nullptr;
+    }
+  }
+  const auto compared = WithoutLock([&]() -> Result<std::string> {
+    ReportOptions breakdown;
+    breakdown.detail = ReportDetail::kBreakdown;
+    for (RunGroup& group : groups) {
+      for (const std::string& path : group.runs) {
+        Result<Report> report = ReportOfRun(path, breakdown);
+        if (!report.ok()) return report.error();
+        group.reports.push_back(std::move(*report));
+      }
+    }
+    return RenderComparisonJson(CompareGroups(groups, seed), groups);
+  });
+  if (!compared) return nullptr;
+  return compared->ok() ? Text(**compared) : Raise(module, compared->error());
+}
+
+// tables(): (name, what a row is) of each table.
+PyObject* Tables(PyObject*, PyObject*) {
+  PyObject* const list = PyList_New(0);
+  if (list == nullptr) return nullptr;
+  for (const TraceTable& table : AllTraceTables()) {
+    PyObject* const pair = Py_BuildValue("(ss)", table.name, table.summary);
+    const bool added = pair != nullptr && PyList_Append(list, pair) == 0;
+    Py_XDECREF(pair);
+    if (added) continue;
+    Py_DECREF(list);
+    return nullptr;
+  }
+  return list;
+}
+
+PyMethodDef functions[] = {
+    {"open", OpenRunAt, METH_O, nullptr},          {"tables", Tables, METH_NOARGS, nullptr},
+    {"table", TableOf, METH_VARARGS, nullptr},     {"query", QueryOf, METH_VARARGS, nullptr},
+    {"stream", StreamOf, METH_O, nullptr},         {"schema", SchemaOf, METH_O, nullptr},
+    {"names", NamesOf, METH_O, nullptr},           {"values", ValuesOf, METH_VARARGS, nullptr},
+    {"verdict", VerdictOf, METH_O, nullptr},       {"problems", ProblemsOf, METH_O, nullptr},
+    {"report", ReportOf, METH_VARARGS, nullptr},   {"what_if", WhatIfOf, METH_VARARGS, nullptr},
+    {"compare", CompareOf, METH_VARARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+
+constexpr char kRunErrorHelp[] =
+    "A run that cannot be read: what was done, to what, what was found, what was expected, and "
+    "what "
+    "to do about it.";
+
+int Execute(PyObject* module) {
+  ModuleState* const state = StateOf(module);
+  state->run_error =
+      PyErr_NewExceptionWithDoc("gpubound.RunError", kRunErrorHelp, PyExc_RuntimeError, nullptr);
+  if (state->run_error == nullptr) return -1;
+  PyObject* const shared = NewReference(state->run_error);  // PyModule_AddObject takes it
+  if (PyModule_AddObject(module, "RunError", shared) == 0) return 0;
+  Py_DECREF(shared);
+  return -1;
+}
+
+int Traverse(PyObject* module, visitproc visit, void* arg) {
+  Py_VISIT(StateOf(module)->run_error);
+  return 0;
+}
+
+int Clear(PyObject* module) {
+  Py_CLEAR(StateOf(module)->run_error);
+  return 0;
+}
+
+void Free(void* module) { Clear(static_cast<PyObject*>(module)); }
+
+PyModuleDef_Slot slots[] = {{Py_mod_exec, SlotOf(Execute)},
+#ifdef Py_GIL_DISABLED
+                            {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+                            {0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "gpubound._reader",
+                          "Reads runs.",
+                          sizeof(ModuleState),
+                          functions,
+                          slots,
+                          Traverse,
+                          Clear,
+                          Free};
+
+}  // namespace
+}  // namespace gpubound
+
+PyMODINIT_FUNC PyInit__reader() { return PyModuleDef_Init(&gpubound::definition); }

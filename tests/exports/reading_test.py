@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs read by gpubound.open(): what Arrow, DuckDB and plain Python get of them is what the command says.
+reading_test.py GPUBOUND EXAMPLE_RUN DATA, with the package on PYTHONPATH."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+
+import duckdb
+import pyarrow
+
+import gpubound as package
+from exports_fixture import DATA, EXAMPLE_RUN, Exports, GPUBOUND, gpubound, main
+from hosts_test import Hosts
+
+BERT = DATA / "kineto" / "h100_bert_small.json.gz"
+MADE = ("host", "rank", "run_begin_ns", "run_end_ns", "run_time_ns")
+# Reads the run that records it, and says which locks of its recorder are left.
+SELF_READER = """
+import json, os, time
+import gpubound
+
+def locks():
+    with open("/proc/locks") as lines:
+        return sum(f" {os.getpid()} " in line for line in lines)
+
+for i in range(15):
+    with gpubound.operation("simulation"):
+        time.sleep(0.1)
+    gpubound.step()
+before = locks()
+run = gpubound.open(os.environ["GPUBOUND_RUN"])
+rows = run.operations.rows()
+del run
+print(json.dumps({"rows": rows, "before": before, "after": locks()}))
+"""
+
+
+def command_json(*words):
+    return json.loads(gpubound(*words).stdout)
+
+
+class ReadingTest(Exports):
+    session = Hosts.session
+    two_hosts = Hosts.two_hosts
+
+    def python(self, program, *words, **variables):
+        done = subprocess.run([*words, sys.executable, "-c", program], capture_output=True, text=True, check=False,
+                              env={**os.environ, **variables}, cwd=self.folder.name)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_every_table_has_the_rows_that_sql_has(self):
+        for path in self.runs():
+            run = package.open(path)
+            for name in run.tables():
+                with self.subTest(run=path, table=name):
+                    expected = command_json("sql", path, f"select * from {name}", "--json")
+                    table = run.table(name).arrow()
+                    got = [{key: value for key, value in row.items() if key in row and (
+                        key not in MADE or expected and key in expected[0])} for row in table.to_pylist()]
+                    self.assertEqual(got, expected)
+                    self.assertEqual(run.table(name).rows(), table.to_pylist())
+
+    def test_duckdb_reads_a_table_as_it_is(self):
+        gpu = package.open(self.imported(BERT)).table("gpu")  # noqa: F841  # the query names it
+        found = duckdb.sql("select class, count(*), sum(duration_ns)::bigint from gpu group by 1 order by 1")
+        self.assertEqual(found.fetchall(), [("compute", 60, 307197), ("copy", 1, 2240)])
+
+    def test_texts_of_long_tables_are_dictionaries_and_those_of_short_ones_are_not(self):
+        run = package.open(self.imported(BERT))
+        self.assertTrue(pyarrow.types.is_dictionary(run.table("gpu").arrow().schema.field("name").type))
+        self.assertTrue(pyarrow.types.is_large_string(run.kernels.arrow().schema.field("name").type))
+
+    def test_a_table_longer_than_a_batch_is_read_whole_and_as_often_as_one_likes(self):
+        path = self.path("long.gpubound")
+        subprocess.run([EXAMPLE_RUN, path, "long"], check=True)
+        table = package.open(path).table("gpu")
+        first = table.arrow()
+        self.assertGreater(first.column("begin_ns").num_chunks, 2)
+        self.assertEqual(first.num_rows, command_json("sql", path, "select count(*) as n from gpu", "--json")[0]["n"])
+        self.assertTrue(first.equals(table.arrow()))
+        first.validate(full=True)
+
+    def test_some_columns_come_in_the_order_asked_for(self):
+        table = package.open(self.example).table("gpu", ["duration_ns", "rank", "name"])
+        self.assertEqual(table.columns, ["duration_ns", "rank", "name"])
+        self.assertEqual(table.arrow().column_names, ["duration_ns", "rank", "name"])
+
+    def test_times_of_several_hosts_are_on_one_clock(self):
+        run = package.open(self.two_hosts())
+        rows = run.table("gpu").rows()
+        self.assertEqual([row["host"] for row in rows], ["a", "b"])
+        self.assertEqual(rows[0]["begin_ns"], rows[1]["begin_ns"])
+        self.assertEqual(rows[1]["run_begin_ns"] - rows[0]["run_begin_ns"], 100_000)
+
+    def test_a_stream_that_is_left_halfway_does_no_harm(self):
+        run = package.open(self.example)
+        reader = pyarrow.RecordBatchReader.from_stream(run.table("scope"))
+        reader.read_next_batch()
+        other = run.operations.arrow()
+        del reader, run
+        self.assertGreater(other.num_rows, 0)
+
+    def test_several_threads_read_one_run(self):
+        run = package.open(self.imported(BERT))
+        expected = run.table("scope").rows()
+        got = []
+
+        def read():
+            for _ in range(10):
+                got.append(run.table("scope").arrow().to_pylist() == expected)
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(got, [True] * 40)
+
+    def test_a_query_has_columns_of_one_type(self):
+        run = package.open(self.example)
+        found = run.sql("select 1; select 1 as a, 'x' as b, null as c, 2 as d, x'0AFF' as e "
+                        "union all select null, 3, null, 0.5, 1.5").arrow()
+        self.assertEqual([str(field.type) for field in found.schema],
+                         ["int64", "large_string", "int64", "double", "large_string"])
+        self.assertEqual(found.to_pylist()[0], {"a": 1, "b": "x", "c": None, "d": 2.0, "e": "0AFF"})
+        self.assertEqual(found.to_pylist()[1]["b"], "3")
+        self.assertEqual(run.sql("select name from gpu where 0").rows(), [])
+
+    def test_report_comparison_and_prediction_are_those_of_the_command(self):
+        path = self.imported(BERT)
+        run = package.open(path)
+        self.assertEqual(run.report(), command_json("report", path, "--json"))
+        self.assertEqual(run.report(replay=False)["processes"][0]["operations"],
+                         command_json("report", path, "--json", "--no-replay")["processes"][0]["operations"])
+        self.assertEqual(run.summary(), command_json("report", path, "--json", "--summary"))
+        self.assertEqual(run.whatif("layer=python:0.5"),
+                         command_json("whatif", path, "--scale", "layer=python:0.5", "--json"))
+        other = self.imported(DATA / "kineto" / "h100_qwen_chat.json.gz")
+        self.assertEqual(run.compare(package.open(other)), command_json("compare", path, other, "--json"))
+
+    def test_data_quality_says_what_is_missing(self):
+        whole = package.open(self.imported(BERT)).data_quality
+        self.assertTrue(whole.is_complete)
+        self.assertEqual((whole.problems, whole.ledger.rows()), ([], []))
+        damaged = package.open(self.damaged()).data_quality
+        self.assertFalse(damaged.is_complete)
+        self.assertIn("data_loss", [row["severity"] for row in damaged.ledger])
+        thinned = package.open(self.thinned()).data_quality
+        self.assertIn("compacted", " ".join(thinned.problems))
+
+    def test_what_cannot_be_read_says_so_and_what_is_mistyped_is_named(self):
+        with self.assertRaisesRegex(package.RunError, "found nothing there"):
+            package.open(self.path("nowhere"))
+        run = package.open(self.example)
+        for wrong, words in ((lambda: run.table("gpus"), "Did you mean 'gpu'"),
+                             (lambda: run.table("gpu", ["names"]), "Did you mean 'name'"),
+                             (lambda: run.sql("select absent from gpu"), "no such column"),
+                             (lambda: run.sql("delete from gpu"), "may not be modified"),
+                             (lambda: run.whatif("operation=nothing:0.5"), "no such operation"),
+                             (lambda: run.whatif("nonsense"), "expected PART=NAME:FACTOR"),
+                             (lambda: run.compare(), "got none")):
+            with self.subTest(words), self.assertRaisesRegex(ValueError, words):
+                wrong()
+
+    def test_no_other_package_is_needed_and_recording_loads_none_of_it(self):
+        self.assertEqual(self.python("import gpubound, sys\nprint('gpubound._reader' in sys.modules)\n"
+                                     f"run = gpubound.open({self.example!r})\nrun.operations.values()\n"
+                                     "print({'pyarrow', 'numpy', 'pandas'} & set(sys.modules))"), "False\nset()\n")
+
+    def test_a_program_may_read_the_run_that_records_it(self):
+        path = self.path("own.gpubound")
+        said = json.loads(self.python(SELF_READER, GPUBOUND, "run", "-q", "-o", path, "--", RANK="3", WORLD_SIZE="4"))
+        rows = {row["operation"]: row for row in said["rows"]}
+        self.assertGreater(rows["simulation"]["wall_ns"], 5e8)
+        self.assertEqual(rows["simulation"]["rank"], 3)
+        self.assertGreater(said["before"], 0)
+        self.assertEqual(said["after"], said["before"])
+        self.assertEqual({row["count"] for row in package.open(path).operations if row["operation"] == "simulation"},
+                         {15})
+
+    def test_paths_may_be_objects(self):
+        self.assertEqual(package.open(pathlib.Path(self.example)).path, self.example)
+
+
+del Hosts  # its own tests run elsewhere
+
+
+if __name__ == "__main__":
+    main()
