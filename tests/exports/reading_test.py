@@ -37,6 +37,32 @@ rows = run.operations.rows()
 del run
 print(json.dumps({"rows": rows, "before": before, "after": locks()}))
 """
+# What %load_ext and %%gpubound do, in a program that stands for the notebook's shell.
+CELLS = """
+import time, types
+import gpubound
+
+def register(function, kind, name):
+    magics[kind, name] = function
+
+def run_cell(cell):
+    exec(cell, {})
+    return types.SimpleNamespace(success=True)
+
+magics = {}
+shell = types.SimpleNamespace(register_magic_function=register, run_cell=run_cell, user_ns={})
+before = gpubound.operation("simulation")
+gpubound.load_ipython_extension(shell)
+cell = "import gpubound, time\\nwith gpubound.operation('simulation'):\\n    time.sleep(0.2)"
+run_cell(cell)
+run = magics["cell", "gpubound"]("mine", cell)
+assert shell.user_ns["mine"] is run
+rows = {row["operation"]: row for row in run.operations}
+assert rows["simulation"]["count"] == 1, rows
+assert 1.9e8 < rows["simulation"]["wall_ns"] < 9e8, rows
+assert run.data_quality.is_complete, run.data_quality
+print("ok")
+"""
 
 
 def command_json(*words):
@@ -181,6 +207,16 @@ class ReadingTest(Exports):
         self.assertEqual(said["after"], said["before"])
         self.assertEqual({row["count"] for row in package.open(path).operations if row["operation"] == "simulation"},
                          {15})
+
+    def test_a_program_may_begin_to_be_recorded_and_have_a_part_of_it_shown(self):
+        self.assertEqual(self.python(CELLS), "ok\n")
+
+    def test_a_run_shows_itself_in_a_notebook(self):
+        shown = package.open(self.imported(BERT))._repr_html_()
+        for said in ("Launch-bound: the GPU is idle 89 %", "7.0 %", "Mean iteration, 4.43 ms", "43 % (42 to 44)"):
+            self.assertIn(said, shown)
+        self.assertIn("&quot;'&lt;b&gt;", package.open(self.example).sql(
+            "select name from scope where name like '%<b>%'")._repr_html_().replace("&#x27;", "'"))
 
     def test_paths_may_be_objects(self):
         self.assertEqual(package.open(pathlib.Path(self.example)).path, self.example)

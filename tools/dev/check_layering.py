@@ -62,7 +62,8 @@ ROOMS = {
     # gpubound.open(): what the commands that read runs use, and of its neighbour how it spells Python.h.
     "annotate/python/reading": CORRECTION + ["annotate/python/extension/compat.h", "analysis/correction",
                                              "analysis/output/check", "analysis/output/text",
-                                             "analysis/output/tables", "analysis/output/export"],
+                                             "analysis/output/page", "analysis/output/tables",
+                                             "analysis/output/export"],
     "tools/console": TOOLS,
     "tools/launch": TOOLS + ["tools/console"],
     "tools/calibrate": TOOLS + ["tools/console", "tools/launch"],

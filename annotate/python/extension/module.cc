@@ -77,6 +77,17 @@ PyObject* LayerScope(PyObject* module, PyObject* const* arguments, Py_ssize_t co
   return state->layers[layer].Get(state->scope_types, arguments[1]);
 }
 
+// attach(): whether a collector records now, which may have come since the import.
+PyObject* Attach(PyObject* module, PyObject*) {
+  if (LoadTableAgain()) {
+    ModuleState* state = StateOf(module);
+    bool forgot = state->operations.Forget();
+    for (ScopeCache& layer : state->layers) forgot = layer.Forget() && forgot;
+    if (!forgot || PyModule_AddIntConstant(module, "recording", 1) != 0) return nullptr;
+  }
+  return PyObject_GetAttrString(module, "recording");
+}
+
 PyObject* Wrap(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   uint32_t label = 0;
   if (!CheckCount("wrap", count, 3) || !ReadNumber(arguments[1], &label)) return nullptr;
@@ -347,6 +358,7 @@ PyMethodDef functions[] = {
     {"step", Step, METH_O, nullptr},
     {"begin_iterations", BeginIterations, METH_NOARGS, nullptr},
     {"at_end", AtEnd, METH_O, nullptr},
+    {"attach", Attach, METH_NOARGS, nullptr},
     {"counter", AsMethod(Counter), METH_FASTCALL, nullptr},
     {"hand_over", HandOver, METH_NOARGS, nullptr},
     {"adopt", WithToken<&gpubound_api::adopt>, METH_O, nullptr},

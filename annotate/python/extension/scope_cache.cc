@@ -26,6 +26,12 @@ void ScopeCache::Clear() {
   }
 }
 
+bool ScopeCache::Forget() {
+  Clear();
+  for (Entry& entry : entries_) entry.claimed = 0;
+  return Start(kind_, layer_);
+}
+
 PyObject* ScopeCache::GetSlowPath(const ScopeTypes& types, PyObject* name) {
   if (!PyUnicode_Check(name)) {
     PyObject* type_name =

@@ -27,6 +27,8 @@ class ScopeCache {
   bool Start(uint32_t kind, uint32_t layer);
   int Traverse(visitproc visit, void* arg);
   void Clear();
+  // Makes every scope anew that is asked for. False with an error set.
+  bool Forget();
 
   // A new reference to the scope of |name|, which may be any object. Null with an error set.
   PyObject* Get(const ScopeTypes& types, PyObject* name) {

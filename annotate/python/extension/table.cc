@@ -60,4 +60,10 @@ bool LoadTable() {
   return loaded;
 }
 
+bool LoadTableAgain() {
+  if (LoadTable() || g_scopes != &kNoCollector) return true;
+  __atomic_store_n(&gpubound_table_word_, uintptr_t{GPUBOUND_TABLE_UNKNOWN_}, __ATOMIC_RELEASE);
+  return CopyTable();
+}
+
 }  // namespace gpubound

@@ -29,6 +29,10 @@ bool CanSuspend();
 // call of the process looks, though each interpreter in it makes one.
 bool LoadTable();
 
+// Looks once more where there was none, for a notebook that decides late to be recorded. No other
+// thread may use the table meanwhile, and scopes from before stay without effect.
+bool LoadTableAgain();
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANNOTATE_PYTHON_TABLE_H_

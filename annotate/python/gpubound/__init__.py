@@ -54,3 +54,9 @@ def __getattr__(name: str) -> Any:
         from gpubound import runs
         return getattr(runs, name)
     raise AttributeError(f"module 'gpubound' has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext gpubound` in a notebook: `%%gpubound` records a cell and shows what limits it."""
+    from gpubound import _notebook
+    _notebook.load(shell)

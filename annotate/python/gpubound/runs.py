@@ -4,11 +4,13 @@
 Everything is computed in this process by the analysis that the command has, without a GPU and without other
 packages. Where they are installed, pyarrow, pandas, polars and DuckDB take a table's columns as they are.
 """
+import contextlib
+import html
 import json
 import os
 import subprocess
 import tempfile
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from gpubound import _reader
 from gpubound._api import recording
@@ -74,6 +76,14 @@ class Table:
     def __iter__(self) -> Iterator[Dict[str, Any]]:
         return iter(self.rows())
 
+    def _repr_html_(self) -> str:
+        columns = self.values(_SHOWN_ROWS + 1)
+        cells = [[html.escape(str(value)) for value in row] for row in zip(*columns.values())]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+        body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in cells[:_SHOWN_ROWS])
+        more = f"<p>The first {_SHOWN_ROWS} rows.</p>" if len(cells) > _SHOWN_ROWS else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
     def __repr__(self) -> str:
         return f"<gpubound.Table {self.name}: {', '.join(self.columns)}>"
 
@@ -99,15 +109,19 @@ class Run:
     """A run directory that was opened; see gpubound.open(). Any thread may use it. Figures that need the whole run
     are computed when they are asked for first, and kept."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, between_ns: Optional[Tuple[int, int]] = None) -> None:
         self.path = os.fspath(path)
         # The recorder's locks on a file end when anybody in its process closes that file, so a run that this
         # process still records is read from a copy, made by another one.
-        self._copy = _copy_if_recorded_here(self.path)
+        is_own = _is_recorded_here(self.path)
+        self._copy = _copy_of(self.path) if is_own or between_ns else None
+        if self._copy and between_ns:
+            _keep_between(self._copy.name, *between_ns)
         self._read_path = self._copy.name if self._copy else self.path
         self._held = _reader.open(self._read_path)
         self._reports: Dict[bool, Dict[str, Any]] = {}
         self._summary: Optional[Dict[str, Any]] = None
+        self._html: Optional[str] = None
 
     @staticmethod
     def tables() -> Dict[str, str]:
@@ -172,14 +186,14 @@ class Run:
         """The report as `gpubound report --json` has it (docs/report.md). Without `replay` it lacks corrected values
         and savings, and takes a fraction of the time. Kept, so do not change it."""
         if replay not in self._reports:
-            self._reports[replay] = json.loads(_reader.report(self._read_path, replay, False))
+            self._reports[replay] = json.loads(_reader.report(self._read_path, replay, "json", ""))
         return self._reports[replay]
 
     def summary(self) -> Dict[str, Any]:
         """Verdict, evidence, savings and what to ask next, as `gpubound report --json --summary` has it
         (docs/agents.md). Kept, so do not change it."""
         if self._summary is None:
-            self._summary = json.loads(_reader.report(self._read_path, True, True))
+            self._summary = json.loads(_reader.report(self._read_path, True, "summary", ""))
         return self._summary
 
     def compare(self, *others: "Run", seed: int = 1) -> Dict[str, Any]:
@@ -199,6 +213,23 @@ class Run:
         changes: Dict[str, Any] = json.loads(_reader.what_if(self._read_path, list(scale), list(graph_capture)))
         return changes
 
+    def plot(self, kind: str = "breakdown", *, axes: Any = None) -> Any:
+        """Draws the run with matplotlib into `axes`, or a figure of its own, and returns the axes:
+
+        "breakdown"   operations of the process that the report is about: what CPU and GPU did in the time of each
+        "iterations"  the length of every iteration, and the part in which the GPU was busy
+        "timeline"    what each process's operations and device work were, along the run
+        "ranks"       what ranks waited for others in collectives, and what others waited for them
+
+        Raises ImportError without matplotlib, and ValueError for another kind or a run that has none of it."""
+        from gpubound import _plots
+        return _plots.draw(self, kind, axes)
+
+    def _repr_html_(self) -> str:
+        if self._html is None:
+            self._html = _reader.report(self._read_path, True, "html", self.path)
+        return self._html
+
     def __repr__(self) -> str:
         return f"<gpubound.Run {self.path}>"
 
@@ -213,15 +244,17 @@ def compare(groups: Dict[str, Sequence[Run]], *, seed: int = 1) -> Dict[str, Any
     return differences
 
 
-def open_run(path: Path) -> Run:
-    """gpubound.open()."""
-    return Run(path)
+def open_run(path: Path, between_ns: Optional[Tuple[int, int]] = None) -> Run:
+    """gpubound.open(); of a part of the time, by time.monotonic_ns() on the host that recorded."""
+    return Run(path, between_ns)
 
 
-def _copy_if_recorded_here(path: str) -> "Optional[tempfile.TemporaryDirectory[str]]":
+def _is_recorded_here(path: str) -> bool:
     own = os.environ.get("GPUBOUND_RUN")
-    if not recording() or not own or os.path.realpath(own) != os.path.realpath(path):
-        return None
+    return recording() and bool(own) and os.path.realpath(own or "") == os.path.realpath(path)
+
+
+def _copy_of(path: str) -> "tempfile.TemporaryDirectory[str]":
     copy = tempfile.TemporaryDirectory(prefix="gpubound-", suffix=".gpubound")
     # Logs first: a page that moves from one into its database in between is then read twice, not lost. What maps
     # a log is made anew.
@@ -230,3 +263,18 @@ def _copy_if_recorded_here(path: str) -> "Optional[tempfile.TemporaryDirectory[s
     subprocess.run(["cp", "-p", "--", *(os.path.join(path, name) for name in names), copy.name],
                    env={**os.environ, "GPUBOUND_DISABLE": "1"}, check=False, capture_output=True)
     return copy
+
+
+def _keep_between(folder: str, begin_ns: int, end_ns: int) -> None:
+    """Makes of each trace in `folder` one of a part of its time, as of iterations that were asked for."""
+    import sqlite3
+    for name in os.listdir(folder):
+        if not name.endswith(".db"):
+            continue
+        with contextlib.closing(sqlite3.connect(os.path.join(folder, name))) as database, database:
+            before = database.execute("select count(*) from meta").fetchone()[0]
+            database.executemany("insert or replace into meta values(?, ?)", (
+                ("steps", "1:2"), ("steps_begin_ns", begin_ns), ("steps_end_ns", end_ns)))
+            # A trace says how many rows it has.
+            database.execute("update row_count set rows = rows + (select count(*) from meta) - ? where name = 'meta'",
+                             (before,))

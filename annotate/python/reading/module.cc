@@ -27,6 +27,7 @@
 #include "analysis/correction/what_if_report.h"
 #include "analysis/output/check/compare.h"
 #include "analysis/output/export/summary_json.h"
+#include "analysis/output/page/notebook_html.h"
 #include "analysis/output/tables/arrow_run.h"
 #include "analysis/report/report_json.h"
 #include "analysis/report/what_if_result.h"
@@ -299,17 +300,21 @@ PyObject* ProblemsOf(PyObject*, PyObject* capsule) {
   return list;
 }
 
-// report(path, replays, summary): JSON.
+// report(path, replays, "json", "summary" or "html"), with the name of the run for HTML.
 PyObject* ReportOf(PyObject* module, PyObject* arguments) {
   PyObject* path_object = nullptr;
   PyObject* replays = nullptr;
-  PyObject* summary = nullptr;
+  PyObject* form_object = nullptr;
+  PyObject* name_object = nullptr;
   std::string path;
-  if (PyArg_UnpackTuple(arguments, "report", 3, 3, &path_object, &replays, &summary) == 0 ||
-      !ReadText(path_object, &path)) {
+  std::string form;
+  std::string name;
+  if (PyArg_UnpackTuple(arguments, "report", 4, 4, &path_object, &replays, &form_object,
+                        &name_object) == 0 ||
+      !ReadText(path_object, &path) || !ReadText(form_object, &form) ||
+      !ReadText(name_object, &name)) {
     return nullptr;
   }
-  const bool short_one = summary == Py_True;
   ReportOptions options;
   options.replays = replays == Py_True;
   options.why_not_replayed = "replay=False leaves that out";
@@ -317,7 +322,8 @@ PyObject* ReportOf(PyObject* module, PyObject* arguments) {
   const auto report = WithoutLock([&]() -> Result<std::string> {
     const Result<Report> made = ReportOfRun(path, options);
     if (!made.ok()) return made.error();
-    return short_one ? RenderSummaryJson(*made) : RenderJson(*made);
+    if (form == "summary") return RenderSummaryJson(*made);
+    return form == "html" ? RenderNotebookHtml(*made, name) : RenderJson(*made);
   });
   if (!report) return nullptr;
   return report->ok() ? Text(**report) : Raise(module, report->error());
