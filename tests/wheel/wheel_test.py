@@ -98,6 +98,7 @@ class WheelTest(unittest.TestCase):
             self.assertTrue((package / name).is_file(), name)
         is_free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
         self.assertEqual((package / "_core.abi3.so").is_file(), not is_free_threaded)
+        self.assertEqual((package / "_reader.abi3.so").is_file(), not is_free_threaded)
         own = package / ("_core" + sysconfig.get_config_var("EXT_SUFFIX"))
         self.assertEqual(own.is_file(), is_free_threaded or sys.version_info < (3, 12))
 
@@ -122,6 +123,16 @@ class WheelTest(unittest.TestCase):
         report = json.loads(self.run_command(str(self.bin / "gpubound"), "report", run, "--json"))
         counts = {row["operation"]: row["count"] for row in report["processes"][0]["operations"]}
         self.assertEqual(counts["simulation"], 3)
+
+    def test_the_demo_needs_nothing_else(self):
+        shown = self.run_command(str(self.bin / "gpubound"), "demo", "--simulated", "--no-open", "-o", "demo.gpubound")
+        self.assertIn("backpropagation", shown)
+        self.assertTrue((self.folder / "demo.gpubound" / "report.html").is_file())
+
+    def test_a_run_is_read_from_python(self):
+        run = self.profile(ANNOTATED)
+        self.assertIn("simulation", self.run_command(
+            str(self.bin / "python"), "-c", f"import gpubound; print(gpubound.open({run!r}).operations.rows())"))
 
     def test_an_unedited_program_is_hooked(self):
         self.put_gymnasium()

@@ -17,6 +17,9 @@ def main() -> int:
         print("gpubound: the native command is missing from this installation; install the wheel "
               "again", file=sys.stderr)
         return 127
+    if sys.argv[1:2] == ["demo"]:
+        from gpubound import _demo
+        return _demo.run(sys.argv[2:], command)
     os.execv(command, [command, *sys.argv[1:]])
 
 
