@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs read by gpubound.open(): what Arrow, DuckDB and plain Python get of them is what the command says.
 reading_test.py GPUBOUND EXAMPLE_RUN DATA, with the package on PYTHONPATH."""
+import contextlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import threading
+import time
 
 import duckdb
 import pyarrow
@@ -36,6 +38,21 @@ run = gpubound.open(os.environ["GPUBOUND_RUN"])
 rows = run.operations.rows()
 del run
 print(json.dumps({"rows": rows, "before": before, "after": locks()}))
+"""
+# Figures of itself, as dashboards get them.
+FOLLOWED = """
+import json, time
+import gpubound
+from gpubound.integrations import _follower
+
+_follower.start(0.5)
+figures, until = {}, time.monotonic() + 100
+while not figures.get("gpubound/env_steps_per_s") and time.monotonic() < until:
+    with gpubound.operation("simulation"):
+        time.sleep(0.05)
+    gpubound.step(env_steps=4)
+    figures = _follower.newest() or figures
+print(json.dumps(figures))
 """
 # What %load_ext and %%gpubound do, in a program that stands for the notebook's shell.
 CELLS = """
@@ -207,6 +224,24 @@ class ReadingTest(Exports):
         self.assertEqual(said["after"], said["before"])
         self.assertEqual({row["count"] for row in package.open(path).operations if row["operation"] == "simulation"},
                          {15})
+
+    def test_a_program_gets_figures_of_itself_while_it_runs_from_a_process_that_ends_with_it(self):
+        path = self.path("followed.gpubound")
+        figures = json.loads(self.python(FOLLOWED, GPUBOUND, "run", "-q", "-o", path, "--"))
+        self.assertGreater(figures["gpubound/simulation/wall_s"], 0.05)
+        self.assertGreater(figures["gpubound/env_steps_per_s"], 1)
+        self.assertGreater(figures["gpubound/iteration_median_s"], 0.04)
+        self.assertEqual(len(package.open(path).table("process").rows()), 1)
+
+        def followers():
+            for line in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+                with contextlib.suppress(OSError):  # it has ended
+                    if b"integrations._follower" in line.read_bytes() and path.encode() in line.read_bytes():
+                        yield line
+        until = time.monotonic() + 60
+        while list(followers()) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(list(followers()), [])
 
     def test_a_program_may_begin_to_be_recorded_and_have_a_part_of_it_shown(self):
         self.assertEqual(self.python(CELLS), "ok\n")

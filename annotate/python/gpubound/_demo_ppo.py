@@ -4,6 +4,7 @@ environment is Python's, the network the device's, as in most programs that are 
 import math
 import random
 import sys
+from typing import Any, List, Tuple
 
 import torch
 
@@ -49,7 +50,8 @@ class Policy(torch.nn.Module):
 
 
 def roll_out(policy, environments, device):
-    columns, ends = ([], [], [], []), []
+    columns: Tuple[List[Any], ...] = ([], [], [], [])
+    ends = []
     for _ in range(HORIZON):
         with gpubound.operation("inference"), torch.no_grad():
             now = torch.tensor([environment.state for environment in environments], device=device)
