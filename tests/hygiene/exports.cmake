@@ -24,6 +24,12 @@ if(NOT GPUBOUND_SANITIZE)
     --exports sqlite3_gpuboundsqlite_init
     --needed libc.so.6
     --may-need libm.so.6 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1)
+  if(TARGET gpubound_reader_abi3_so)
+    exports_test(reader gpubound_reader_abi3_so
+      --exports PyInit__reader
+      --needed libc.so.6
+      --may-need libm.so.6 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1)
+  endif()
 endif()
 add_test(NAME hygiene_exports_checker COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_LIST_DIR}/exports_checker_test.py ${CMAKE_CURRENT_LIST_DIR}/check_exports.py)

@@ -108,7 +108,7 @@ template <typename Held>
 PyObject* CapsuleOf(std::shared_ptr<Held> held, const char* name) {
   auto owner = std::make_unique<std::shared_ptr<Held>>(std::move(held));
   PyObject* const capsule = PyCapsule_New(owner.get(), name, &FreeHeld<Held>);
-  if (capsule != nullptr) owner.release();
+  if (capsule != nullptr) static_cast<void>(owner.release());  // it is the capsule's
   return capsule;
 }
 
@@ -135,7 +135,7 @@ PyObject* StructureCapsule(const char* name, const Fill& fill) {
     structure->release(structure.get());
     return nullptr;
   }
-  structure.release();
+  static_cast<void>(structure.release());
   return capsule;
 }
 
@@ -243,7 +243,8 @@ PyObject* ValuesOf(PyObject*, PyObject* arguments) {
   PyObject* most_object = nullptr;
   if (PyArg_UnpackTuple(arguments, "values", 2, 2, &capsule, &most_object) == 0) return nullptr;
   const auto* const table = HeldBy<ArrowTable>(capsule, kTableCapsule);
-  const size_t most = table == nullptr ? 0 : PyLong_AsSize_t(most_object);
+  if (table == nullptr) return nullptr;
+  const size_t most = PyLong_AsSize_t(most_object);
   if (PyErr_Occurred() != nullptr) return nullptr;
   PyObject* const lists = PyList_New(0);
   if (lists == nullptr) return nullptr;
