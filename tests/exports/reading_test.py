@@ -80,6 +80,30 @@ assert 1.9e8 < rows["simulation"]["wall_ns"] < 9e8, rows
 assert run.data_quality.is_complete, run.data_quality
 print("ok")
 """
+# The same with work of a GPU, in a program that loads CUDA when it is recorded already.
+GPU_CELLS = CELLS.split("before =", 1)[0] + """
+import ctypes
+
+class Dim3(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
+
+def launch():
+    one = Dim3(1, 1, 1)
+    runtime.cudaLaunchKernel(ctypes.byref(function), one, one, None, ctypes.c_size_t(0), None)
+    runtime.cudaDeviceSynchronize()
+
+gpubound.load_ipython_extension(shell)
+runtime, function = ctypes.CDLL("libcudart.so.13"), ctypes.create_string_buffer(b"work")
+runtime.gpubound_sim_register_kernel(function, function, None, None, 0, 32, 0)
+import builtins
+builtins.launch = launch
+cell = "import gpubound\\nfor _ in range(50):\\n    with gpubound.operation('work'):\\n        launch()"
+run_cell(cell)
+for _ in range(2):
+    [row] = [row for row in magics["cell", "gpubound"]("mine", cell).operations if row["operation"] == "work"]
+    assert (row["count"], row["unknown_ns"]) == (50, 0) and row["gpu_busy_ns"] > 0, row
+print("ok")
+"""
 
 
 def command_json(*words):
@@ -245,6 +269,9 @@ class ReadingTest(Exports):
 
     def test_a_program_may_begin_to_be_recorded_and_have_a_part_of_it_shown(self):
         self.assertEqual(self.python(CELLS), "ok\n")
+
+    def test_gpu_work_of_a_cell_is_recorded_too(self):
+        self.assertEqual(self.python(GPU_CELLS, LD_LIBRARY_PATH=os.environ["GPUBOUND_TEST_SIM_DIR"]), "ok\n")
 
     def test_a_run_shows_itself_in_a_notebook(self):
         shown = package.open(self.imported(BERT))._repr_html_()

@@ -8,8 +8,9 @@ from typing import Any, Optional
 from gpubound import _api, _core, _startup
 from gpubound._summary import command_path
 
-# What was recorded is in the trace so much later (the recorder writes once a second).
-_WRITTEN_AFTER_S = 1.2
+# What was recorded is in the trace so much later: CUPTI is asked every half second, and a second is what the recorder
+# takes at most to write.
+_WRITTEN_AFTER_S = 1.7
 _VARIABLE = "gpubound_run"
 
 
