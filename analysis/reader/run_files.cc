@@ -168,16 +168,28 @@ Result<FileList> OpenAll(const std::string& path, const std::function<void()>& m
   }
 }
 
-// Of processes that are only setting up their recording: their mapping has not begun.
+// Of processes that are only setting up their recording, or ended while they did: their mapping has
+// not begun, so whatever their database lacks was never there.
 std::set<ProcessIdentity> Beginning(const FileNames& files, const OpenedFiles& opened) {
   std::set<ProcessIdentity> beginning;
   for (const auto& [path, name] : files) {
     const OpenedFile& file = opened.at(path);
     const bool begun = !file.live || file.live->begun();
-    if (begun || PresenceOf(name.identity) != Presence::kThere) continue;
+    if (begun || (!file.live->made() && PresenceOf(name.identity) != Presence::kThere)) continue;
     beginning.insert(name.identity);
   }
   return beginning;
+}
+
+// A process may be killed while it begins the file |name|. What it had recorded is in the files
+// before it and in its mapping, which says how much that is.
+bool WasBegun(const TraceFileName& name, const Error& error, const GroupedFiles& grouped) {
+  if (!IsNeverWritten(error)) return false;
+  const auto found = grouped.processes.find(name.identity);
+  if (found == grouped.processes.end() || found->second.segments.empty()) return false;
+  const std::optional<LiveFile>& live = found->second.live;
+  return live && live->whole() && live->transactions() != 0 &&
+         name.segment > found->second.segments.back().number();
 }
 
 GroupedFiles Group(const FileNames& files, OpenedFiles* opened) {
@@ -189,7 +201,10 @@ GroupedFiles Group(const FileNames& files, OpenedFiles* opened) {
   GroupedFiles grouped = GroupByProcess(std::move(segments));
   for (const auto& [path, name] : files) {
     std::optional<LiveFile>& live = (*opened)[path].live;
-    if (live && live->begun()) AddLive(path, name, std::move(*live), &grouped);
+    // One that has not begun is of use only beside a database: it says that nothing else was there.
+    const bool is_useful =
+        live && live->made() && (live->begun() || grouped.processes.contains(name.identity));
+    if (is_useful) AddLive(path, name, std::move(*live), &grouped);
     const auto of_process = grouped.processes.find(name.identity);
     if (name.live && of_process != grouped.processes.end()) of_process->second.live_path = path;
   }
@@ -225,12 +240,13 @@ Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void(
     files.unrecorded.emplace_back(identity, ReasonIn(file));
   }
   const std::set<ProcessIdentity> beginning = Beginning(list->files, opened);
+  files.grouped = Group(list->files, &opened);
   for (const auto& [file, name] : list->files) {
     files.names.push_back(name);
     const std::optional<Error>& error = opened[file].error;
-    if (error && !beginning.contains(name.identity)) files.unreadable.emplace_back(name, *error);
+    if (!error || beginning.contains(name.identity)) continue;
+    if (!WasBegun(name, *error, files.grouped)) files.unreadable.emplace_back(name, *error);
   }
-  files.grouped = Group(list->files, &opened);
   return files;
 }
 

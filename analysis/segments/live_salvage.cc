@@ -110,6 +110,11 @@ Result<LiveFile> LiveFile::Open(const std::string& path, const std::function<voi
     return error("version " + std::to_string(live.header_.version),
                  "version " + std::to_string(kLiveVersion));
   }
+  // A recorder announces the mapping before anything goes into a page, or a second transaction into
+  // the database.
+  if (begins && (live.transactions() > 1 || !live.PagesInOrder().empty())) {
+    return error("events without its magic number", "its magic number");
+  }
   if (meanwhile) meanwhile();
   live.CatchUp(path);
   return live;

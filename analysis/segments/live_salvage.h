@@ -42,6 +42,8 @@ class LiveFile {
   const LiveHeader& header() const { return header_; }
   // That its process had written into its database, at least; 0 where it did not say.
   uint64_t transactions() const;
+  // The process has said whose it is, which it does before it makes its first database.
+  bool made() const { return header_.version == kLiveVersion; }
   // False: the process ended before it could record anything.
   bool begun() const { return header_.magic == kLiveMagic; }
   // False: the file is shorter than it was.

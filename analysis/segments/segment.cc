@@ -37,6 +37,8 @@ constexpr char kCopyAgain[] =
     "If it was copied, copy the whole directory again from where it was recorded, once the program "
     "has ended; what is lost there as well can only be recorded again.";
 
+constexpr char kEmptyFile[] = "an empty file";
+
 // What a process that was killed has written lies in the log until then.
 constexpr char kWithoutTables[] =
     "a database without tables: it was copied without the -wal file beside it, which holds all "
@@ -54,11 +56,15 @@ Error NotASegment(const std::string& path, const std::string& found,
 
 }  // namespace
 
+bool IsNeverWritten(const Error& error) {
+  return error.found == kEmptyFile || error.found == kWithoutTables;
+}
+
 Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name) {
   std::error_code ignored;
   if (std::filesystem::file_size(path, ignored) == 0) {
     std::filesystem::path log = path + "-wal";
-    if (!std::filesystem::exists(log, ignored)) return NotASegment(path, "an empty file");
+    if (!std::filesystem::exists(log, ignored)) return NotASegment(path, kEmptyFile);
   }
   Result<Database> opened = Database::OpenReadOnly(path);
   if (!opened.ok()) return opened.error();

@@ -21,6 +21,9 @@
 
 namespace gpubound {
 
+// Whether |error|, of Segment::Open, says that the file holds nothing at all.
+bool IsNeverWritten(const Error& error);
+
 // Rows of table `meta`, every value as text.
 using MetaRows = std::map<std::string, std::string>;
 

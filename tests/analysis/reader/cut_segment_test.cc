@@ -104,6 +104,12 @@ class CutSegmentTest : public testing::Test {
     }
   }
 
+  bool IsComplete() const {
+    const Result<Report> report = BuildReport(Load());
+    EXPECT_TRUE(report.ok());
+    return report.ok() && report->run.verdict.starts_with("complete");
+  }
+
   static void ExpectDoubtful(const gpubound::Run& run) {
     const Result<Report> report = BuildReport(run);
     ASSERT_TRUE(report.ok());
@@ -344,6 +350,70 @@ TEST_F(CutSegmentTest, AProcessThatWasKilledWhileItBeganASegmentHasLostNothing) 
   run_.Write(LiveWriter::NameFor({}), live.Bytes());
   EXPECT_THAT(Load().problems, ElementsAre(HasSubstr("the disk was full")));
 }
+
+// The file is empty until it has its version. What was written before is as much as the mapping
+// says, so one that somebody emptied is missed.
+TEST_F(CutSegmentTest, AProcessThatWasKilledWhileItMadeASegmentHasLostNothing) {
+  SegmentWriter first(run_, {});
+  first.PutUsualRows();
+  first.Meta("transactions", 2);
+  run_.Write("host.100.5.1.db", "");
+  for (const uint64_t transactions : {2, 3}) {
+    LiveWriter live({});
+    live.header().transactions = transactions;
+    run_.Write(LiveWriter::NameFor({}), live.Bytes());
+    const bool is_complete = transactions == 2;
+    EXPECT_EQ(Load().problems.empty(), is_complete) << testing::PrintToString(Load().problems);
+    EXPECT_EQ(IsComplete(), is_complete);
+  }
+  run_.Write("host.100.5.1.db", "SQLite");
+  EXPECT_FALSE(IsComplete());
+}
+
+class KilledAtItsBeginTest : public CutSegmentTest,
+                             public testing::WithParamInterface<const char*> {
+ protected:
+  KilledAtItsBeginTest() {
+    const std::string stage = GetParam();
+    SegmentWriter(run_, {.pid = 7}).PutUsualRows();
+    if (stage == "an empty file") run_.Write("host.100.5.0.db", "");
+    if (stage == "no tables") BeginSegment(run_, 0);
+    if (stage == "no rows") SegmentWriter(run_, {}).Sql("DELETE FROM meta");
+    if (stage == "first rows") {
+      SegmentWriter writer(run_, {});
+      writer.PutUsualRows();
+      writer.Sql("DELETE FROM meta WHERE key LIKE 'end%'");
+      writer.Meta("transactions", 1);
+    }
+  }
+};
+
+// Its mapping has not begun, and the recorder lets no thread write before that.
+TEST_P(KilledAtItsBeginTest, AProcessThatRecordedNothingHasLostNothing) {
+  LiveWriter live({});
+  live.header().magic = 0;
+  run_.Write(LiveWriter::NameFor({}), live.Bytes());
+  EXPECT_THAT(Load().problems, testing::IsEmpty());
+  EXPECT_TRUE(IsComplete());
+}
+
+TEST_P(KilledAtItsBeginTest, AMappingWhoseMagicNumberIsGoneIsNoneThatHasNotBegun) {
+  LiveWriter live({});
+  live.header().magic = 0;
+  live.AddScopes(1, 0, {Begin(kTrain, 100)});
+  run_.Write(LiveWriter::NameFor({}), live.Bytes());
+  EXPECT_FALSE(IsComplete());
+  LiveWriter written({});
+  written.header().magic = 0;
+  written.header().transactions = 2;
+  run_.Write(LiveWriter::NameFor({}), written.Bytes());
+  EXPECT_FALSE(IsComplete());
+  run_.Write(LiveWriter::NameFor({}), std::string(live.Bytes().size(), '\0'));
+  EXPECT_FALSE(IsComplete());
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, KilledAtItsBeginTest,
+                         testing::Values("an empty file", "no tables", "no rows", "first rows"));
 
 }  // namespace
 }  // namespace gpubound
