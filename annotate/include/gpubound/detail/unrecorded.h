@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +26,14 @@
 extern "C" {
 #endif
 
+/* Weak: a static program need not have it. */
+static __typeof__(pthread_setcancelstate) gpubound_setcancelstate_
+    __attribute__((weakref("pthread_setcancelstate"), unused));
+
 enum { GPUBOUND_RUN_MODE_ = 00700, GPUBOUND_UNRECORDED_MODE_ = 01700, GPUBOUND_FILE_MODE_ = 00600 };
 
 /* HOST.PID.0.unrecorded: when the process began is not known here. As libprofiler/unrecorded.cc. */
-GPUBOUND_SLOW_PATH_ void gpubound_leave_unrecorded_(const char* why) GPUBOUND_NOEXCEPT_ {
+GPUBOUND_SLOW_PATH_ void gpubound_write_unrecorded_(const char* why) GPUBOUND_NOEXCEPT_ {
   char path[1024];
   struct utsname system;
   struct stat folder;
@@ -58,6 +63,14 @@ GPUBOUND_SLOW_PATH_ void gpubound_leave_unrecorded_(const char* why) GPUBOUND_NO
   } else if (errno != EEXIST && (folder.st_mode & 07777) == GPUBOUND_RUN_MODE_) {
     (void)!chmod(run, GPUBOUND_UNRECORDED_MODE_);
   }
+}
+
+/* A thread that is to be cancelled ends where it would without us. */
+GPUBOUND_SLOW_PATH_ void gpubound_leave_unrecorded_(const char* why) GPUBOUND_NOEXCEPT_ {
+  int state = PTHREAD_CANCEL_ENABLE;
+  if (gpubound_setcancelstate_) gpubound_setcancelstate_(PTHREAD_CANCEL_DISABLE, &state);
+  gpubound_write_unrecorded_(why);
+  if (gpubound_setcancelstate_) gpubound_setcancelstate_(state, GPUBOUND_NULL_);
 }
 
 #ifdef __cplusplus
