@@ -11,6 +11,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "libprofiler/high_descriptor.h"
 #include "libprofiler/shim/shim_info.h"
 #include "proto/ledger_counters.h"
 
@@ -49,7 +50,7 @@ class MapsScan {
 }  // namespace
 
 MappedLibraries ScanMaps(const char* path) {
-  const int maps = open(path, O_RDONLY | O_CLOEXEC);
+  const int maps = OpenHigh(path, O_RDONLY | O_CLOEXEC, 0);
   if (maps < 0) return {};
   MapsScan scan;
   std::array<char, size_t{16} * 1024> block;  // longer than any line: a path has at most 4 KiB

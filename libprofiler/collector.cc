@@ -34,6 +34,14 @@ Collector::~Collector() = default;
 bool Collector::Build(CollectorOptions options) {
   start_ = options.start;
   const Settings& settings = options.settings;
+  // Our thread would keep alive a program whose main thread ends first.
+  if (!last_thread_.CanSee()) {
+    constexpr char kWhy[] =
+        "/proc/self/stat, which says when a program's last thread has ended, cannot be opened";
+    LeaveUnrecorded(start_, kWhy);
+    LogOnce("%s; nothing is recorded", kWhy);
+    return false;
+  }
   if (!directory_.Open(settings.run_directory, start_)) {
     LeaveUnrecorded(start_, "nothing could be written to the run directory");
     return false;
@@ -114,8 +122,8 @@ bool Collector::Build(CollectorOptions options) {
   };
   flusher_ = std::make_unique<Flusher>(
       Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_,
-                     bystanders_.get(), cpu_sampler_.get(), stack_sampler_.get(), end,
-                     [this] { return LeaveProgram(); }, settings.end_ns, window_.get(),
+                     bystanders_.get(), cpu_sampler_.get(), stack_sampler_.get(), &last_thread_,
+                     end, [this] { return LeaveProgram(); }, settings.end_ns, window_.get(),
                      &FinishRecording, start_.forked},
       std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
@@ -244,6 +252,8 @@ void Collector::YieldSources(std::string_view to, std::chrono::milliseconds time
 }
 
 void Collector::AbandonInForkChild() noexcept {
+  last_thread_.CloseInForkChild();
+  if (mapping_ != nullptr) mapping_->CloseInForkChild();
   if (task_stats_ != nullptr) task_stats_->CloseInForkChild();
   const size_t there = sources_there_.load(std::memory_order_acquire);
   for (size_t i = 0; i < there; ++i) sources_[i]->AbandonInForkChild();

@@ -32,6 +32,7 @@
 #include "libprofiler/ledger.h"
 #include "libprofiler/live_mapping.h"
 #include "libprofiler/page_pool.h"
+#include "libprofiler/process_end.h"
 #include "libprofiler/process_info.h"
 #include "libprofiler/python/stack_sampler.h"
 #include "libprofiler/recording_context.h"
@@ -167,6 +168,7 @@ class Collector {
   std::unique_ptr<TraceWriter> writer_;
   std::unique_ptr<Drain> drain_;
   std::unique_ptr<Bystanders> bystanders_;
+  LastThreadWatch last_thread_;
   std::unique_ptr<TaskStats> task_stats_;
   std::unique_ptr<CpuSampler> cpu_sampler_;      // null on virtual time
   std::unique_ptr<StackSampler> stack_sampler_;  // null where no Python is, or none is wanted

@@ -10,7 +10,6 @@
 
 #include "libprofiler/log.h"
 #include "libprofiler/own_threads.h"
-#include "libprofiler/process_end.h"
 #include "proto/recording_end.h"
 
 namespace gpubound {
@@ -179,7 +178,7 @@ void Flusher::AwaitLeave() {
 
 // Ours do not keep the process alive.
 void Flusher::EndWithLastThread() {
-  if (exiting_ || !IsLastThread()) return;
+  if (exiting_ || !parts_.last_thread->IsLast()) return;
   exiting_ = true;
   ExitAsLastThread();
 }

@@ -20,6 +20,7 @@
 #include "libprofiler/latch.h"
 #include "libprofiler/live_mapping.h"
 #include "libprofiler/page_pool.h"
+#include "libprofiler/process_end.h"
 #include "libprofiler/python/stack_sampler.h"
 #include "libprofiler/step_window.h"
 #include "libprofiler/trace_writer.h"
@@ -37,6 +38,7 @@ class Flusher {
     Bystanders* bystanders;
     CpuSampler* cpu_sampler;      // null: nobody looks where the threads are
     StackSampler* stack_sampler;  // null: nobody looks at stacks
+    LastThreadWatch* last_thread;
     // Ends the recording as it is told: stops the sources and calls Finish(). May wait for pages.
     std::function<void(const char* how)> end;
     // Called behind the end of the trace, again and again until it says true: the program is left

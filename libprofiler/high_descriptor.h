@@ -5,15 +5,20 @@
 #ifndef GPUBOUND_LIBPROFILER_HIGH_DESCRIPTOR_H_
 #define GPUBOUND_LIBPROFILER_HIGH_DESCRIPTOR_H_
 
+#include <dirent.h>
+
 namespace gpubound {
 
 // Above what is used by number; below 64, from which on the kernel makes a process's table anew,
 // and waits meanwhile where it has several threads.
 inline constexpr int kLeastHighDescriptor = 48;
 
-// open(2), on the lowest free descriptor from kLeastHighDescriptor on where the limit allows that.
-// A second one of a file on which this process has record locks takes these off.
+// open(2), on the lowest free descriptor from kLeastHighDescriptor on, else on the highest that the
+// limit allows. A second one of a file on which this process has record locks takes these off.
 int OpenHigh(const char* path, int flags, int mode) noexcept;
+
+// opendir(3), likewise.
+DIR* OpenFolderHigh(const char* path) noexcept;
 
 }  // namespace gpubound
 

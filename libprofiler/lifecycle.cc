@@ -265,12 +265,6 @@ Collector* StartLocked() {
     DebugLog("nothing is recorded: GPUBOUND_DISABLE is set");
     return nullptr;
   }
-  // Whether all threads of the program have ended is to be seen there alone (process_end.h): ours
-  // would keep alive a program whose main thread ends first.
-  if (access("/proc/self/task", R_OK | X_OK) != 0) {
-    SayUnrecorded(g_start, "there is no /proc, which says when a program's last thread has ended");
-    return nullptr;
-  }
   if (options.settings.end_ns != 0 && ReadMonotonicNs() >= options.settings.end_ns) {
     DebugLog("nothing is recorded: the recording of the run has ended (GPUBOUND_END_NS)");
     return nullptr;

@@ -12,6 +12,8 @@
 #include <atomic>
 #include <utility>
 
+#include "libprofiler/high_descriptor.h"
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14; older kernels answer EINVAL
 #endif
@@ -29,9 +31,10 @@ constexpr size_t kLabelsOffset =
 constexpr size_t kPagesOffset = RoundUp(kLabelsOffset + kLiveLabelHeapBytes, kLivePageSize);
 
 // Maps a new file of |bytes|, every block of it allocated, and |*length| addresses, which become
-// |bytes| where there are not so many. Null, and no file, on any failure.
-char* MapNewFile(const std::string& path, size_t bytes, size_t* length) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+// |bytes| where there are not so many. Null, and no file, on any failure. |*kept|: its descriptor,
+// unless that is one of the few that the program may have.
+char* MapNewFile(const std::string& path, size_t bytes, size_t* length, int* kept) {
+  const int fd = OpenHigh(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return nullptr;
   void* base = MAP_FAILED;
   if (posix_fallocate(fd, 0, static_cast<off_t>(bytes)) == 0) {
@@ -41,7 +44,8 @@ char* MapNewFile(const std::string& path, size_t bytes, size_t* length) {
       base = mmap(nullptr, *length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
   }
-  close(fd);
+  *kept = base != MAP_FAILED && fd >= kLeastHighDescriptor ? fd : -1;
+  if (*kept < 0) close(fd);
   // The file is empty: what the kernel would read ahead of a first access is nothing but zeroes.
   if (base != MAP_FAILED) madvise(base, *length, MADV_RANDOM);
   if (base == MAP_FAILED) {
@@ -62,19 +66,24 @@ char* MapAnonymous(size_t bytes) {
 LiveMapping::LiveMapping(char* base, size_t bytes, std::string path)
     : base_(base), bytes_(bytes), was_file_(!path.empty()), path_(std::move(path)) {}
 
-LiveMapping::~LiveMapping() { munmap(base_, bytes_); }
+LiveMapping::~LiveMapping() {
+  file_.Close();
+  munmap(base_, bytes_);
+}
 
 std::unique_ptr<LiveMapping> LiveMapping::Create(const std::string& path, uint32_t page_count,
                                                  const Identity& identity, uint32_t more_pages) {
   const uint32_t pages = std::min(page_count, kPagesAtStart);
   const size_t bytes = kPagesOffset + size_t{pages} * kLivePageSize;
   size_t length = kPagesOffset + (size_t{page_count} + more_pages) * kLivePageSize;
-  char* base = path.empty() ? nullptr : MapNewFile(path, bytes, &length);
+  int kept = -1;
+  char* base = path.empty() ? nullptr : MapNewFile(path, bytes, &length, &kept);
   const bool file = base != nullptr;
   if (!file) base = MapAnonymous(length);
   if (!file && base == nullptr) base = MapAnonymous(length = bytes);
   if (base == nullptr) return nullptr;
   std::unique_ptr<LiveMapping> mapping(new LiveMapping(base, length, file ? path : std::string()));
+  if (kept >= 0) mapping->file_.Keep(kept);
   mapping->pages_ = base + kPagesOffset;
   mapping->page_count_ = pages;
   mapping->first_page_count_ = page_count;
@@ -126,16 +135,19 @@ bool LiveMapping::AddPagesLocked(uint32_t count) {
   return true;
 }
 
-// By its name: a descriptor that was kept might be the program's by now.
+// By its name where the descriptor is the program's by now.
 bool LiveMapping::LengthenFileLocked(size_t bytes) {
-  const int fd = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const bool is_open = file_.IsOurs();
+  const int fd = is_open ? file_.descriptor.load(std::memory_order_relaxed)
+                         : OpenHigh(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
   if (fd < 0) return false;
   struct stat file;
   const uint64_t size = header()->file_size;
-  const bool same = fstat(fd, &file) == 0 && static_cast<uint64_t>(file.st_size) == size;
+  const bool same =
+      fstat(fd, &file) == 0 && file.st_nlink != 0 && static_cast<uint64_t>(file.st_size) == size;
   const bool longer =
       same && posix_fallocate(fd, static_cast<off_t>(size), static_cast<off_t>(bytes)) == 0;
-  close(fd);
+  if (!is_open) close(fd);
   return longer;
 }
 
@@ -143,6 +155,7 @@ void LiveMapping::RemoveFile() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!path_.empty()) unlink(path_.c_str());
   path_.clear();
+  file_.Close();
 }
 
 void LiveMapping::AddClockSample(const ClockSample& sample) {

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 
+#include "libprofiler/kept_file.h"
 #include "proto/live_format.h"
 
 namespace gpubound {
@@ -53,6 +54,9 @@ class LiveMapping {
   // storing into it without harm.
   void RemoveFile();
 
+  // Closes what the child of a fork has inherited; no lock.
+  void CloseInForkChild() noexcept { file_.Close(); }
+
   // Adds to the ring of clock samples. One thread.
   void AddClockSample(const ClockSample& sample);
 
@@ -80,6 +84,7 @@ class LiveMapping {
   bool AddPagesLocked(uint32_t count);
   bool LengthenFileLocked(size_t bytes);
 
+  KeptFile file_;
   char* const base_;
   const size_t bytes_;
   const bool was_file_;

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "libprofiler/high_descriptor.h"
+
 namespace gpubound {
 
 void OpenFiles::Remember(const std::string& prefix) {
@@ -19,7 +21,7 @@ void OpenFiles::Remember(const std::string& prefix) {
   std::string path(PATH_MAX, '\0');  // not on a stack that may be 16 KiB
   const std::string wanted =
       realpath(prefix.c_str(), path.data()) == nullptr ? prefix : path.c_str();
-  DIR* directory = opendir("/proc/self/fd");
+  DIR* directory = OpenFolderHigh("/proc/self/fd");
   if (directory == nullptr) return;
   while (const dirent* entry = readdir(directory)) {
     const ssize_t length = readlinkat(dirfd(directory), entry->d_name, path.data(), path.size());

@@ -5,10 +5,13 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 
 // Of the thread sanitizer's runtime, in a program that was built with it: it sees what our threads
 // copy, since it stands in for memcpy, but none of the atomics that order it.
@@ -52,6 +55,7 @@ class UnseenBySanitizer {
 struct Place {
   std::atomic<bool> taken;
   std::atomic<uint32_t> tid;  // 0: not running yet
+  const char* name;
   void* (*work)(void*);
   void* argument;
 };
@@ -74,6 +78,7 @@ void GiveBack(Place* place) {
 void* Main(void* argument) {
   auto* const place = static_cast<Place*>(argument);
   place->tid.store(static_cast<uint32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
+  prctl(PR_SET_NAME, place->name);  // from without it takes a descriptor
   {
     const UnseenBySanitizer unseen;
     place->work(place->argument);
@@ -87,6 +92,7 @@ void* Main(void* argument) {
 bool StartOwnThread(const char* name, void* (*work)(void*), void* argument) noexcept {
   Place* const place = TakePlace();
   if (place == nullptr) return false;
+  place->name = name;
   place->work = work;
   place->argument = argument;
   sigset_t all;
@@ -100,7 +106,6 @@ bool StartOwnThread(const char* name, void* (*work)(void*), void* argument) noex
     GiveBack(place);
     return false;
   }
-  pthread_setname_np(thread, name);
   pthread_detach(thread);
   return true;
 }
@@ -110,6 +115,12 @@ bool IsOwnThread(uint32_t tid) noexcept {
     if (place.tid.load(std::memory_order_relaxed) == tid) return true;
   }
   return false;
+}
+
+int CountOwnThreads() noexcept {
+  return static_cast<int>(std::count_if(
+      std::begin(g_places), std::end(g_places),
+      [](const Place& place) { return place.tid.load(std::memory_order_relaxed) != 0; }));
 }
 
 void ForgetOwnThreads() noexcept {

@@ -10,12 +10,15 @@
 
 namespace gpubound {
 
-// Runs |work| with |argument| on a thread called |name|, at most 15 characters. False: none could
-// be made.
+// Runs |work| with |argument| on a thread called |name|, a string of at most 15 characters that
+// stays. False: none could be made.
 bool StartOwnThread(const char* name, void* (*work)(void*), void* argument) noexcept;
 
 // Whether |tid| is one of them, from when its work begins until it has ended.
 bool IsOwnThread(uint32_t tid) noexcept;
+
+// How many there are.
+int CountOwnThreads() noexcept;
 
 // In a fork child, which has none of them.
 void ForgetOwnThreads() noexcept;

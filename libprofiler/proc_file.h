@@ -9,12 +9,14 @@
 
 #include <string>
 
+#include "libprofiler/high_descriptor.h"
+
 namespace gpubound {
 
 // Up to |max_bytes| of it, a little more at most; empty where it cannot be read.
 inline std::string ReadProcFile(const std::string& path, size_t max_bytes = 64 << 10) {
   std::string text;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = OpenHigh(path.c_str(), O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return text;
   char part[4096];
   ssize_t length = 0;

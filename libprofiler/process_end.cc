@@ -3,8 +3,6 @@
 // Reads the states of this process's threads.
 #include "libprofiler/process_end.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,40 +12,53 @@
 #include <cstring>
 
 #include "libprofiler/own_threads.h"
-#include "libprofiler/process_info.h"
 
 namespace gpubound {
 namespace {
 
-// The state letter in /proc/self/task/TID/stat: it follows the name, which ends at the last ')'.
-// 'X' when there is no such thread.
-char StateOf(long tid) {
-  char path[64];
-  std::snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", tid);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 'X';
+constexpr char kStat[] = "/proc/self/stat";  // of the main thread, also once it has ended
+
+// "PID (NAME) STATE ...", with the number of threads in the 20th place. The name may hold anything.
+constexpr int kPlacesToThreads = 17;  // from the state on
+
+}  // namespace
+
+LastThreadWatch::LastThreadWatch() { stat_.Open(kStat, 0); }
+
+LastThreadWatch::~LastThreadWatch() { stat_.Close(); }
+
+void LastThreadWatch::CloseInForkChild() noexcept { stat_.Close(); }
+
+// By number, and not by name: /proc may be of another namespace, where threads have other numbers.
+// A thread of ours that begins or ends may count for one of the program's, until the next look.
+bool LastThreadWatch::IsLast() {
+  if (!stat_.IsOurs()) {
+    stat_.Close();
+    if (!stat_.Open(kStat, 0)) return false;
+  }
   char text[512];
-  const ssize_t length = read(fd, text, sizeof(text) - 1);
-  close(fd);
-  if (length <= 0) return 'X';
+  const int file = stat_.descriptor.load(std::memory_order_relaxed);
+  const ssize_t length = pread(file, text, sizeof(text) - 1, 0);
+  if (length <= 0) return false;
   text[length] = '\0';
-  const char* end_of_name = std::strrchr(text, ')');
-  return end_of_name == nullptr || end_of_name[1] != ' ' ? 'X' : end_of_name[2];
+  const char* place = std::strrchr(text, ')');
+  if (place == nullptr || std::strncmp(place, ") Z ", 4) != 0) return false;
+  place += 2;
+  for (int i = 0; i < kPlacesToThreads && place != nullptr; ++i) {
+    place = std::strchr(place, ' ');
+    if (place != nullptr) ++place;
+  }
+  return place != nullptr && std::atoi(place) == 1 + CountOwnThreads();
 }
 
-bool HasEnded(long tid) {
-  const char state = StateOf(tid);
-  return state == 'Z' || state == 'X';
-}
+namespace {
 
 // The signals that the main thread had blocked when it ended, as those have that it made, unless
 // they chose otherwise.
 sigset_t MaskOfMainThread() {
   sigset_t mask;
   sigemptyset(&mask);
-  char path[64];
-  std::snprintf(path, sizeof(path), "/proc/self/task/%d/status", static_cast<int>(getpid()));
-  std::FILE* file = std::fopen(path, "re");
+  std::FILE* file = std::fopen("/proc/self/status", "re");
   if (file == nullptr) return mask;
   char line[256];
   unsigned long long blocked = 0;
@@ -70,21 +81,6 @@ void* Exit(void*) {
 }
 
 }  // namespace
-
-bool IsLastThread() {
-  if (StateOf(getpid()) != 'Z') return false;
-  DIR* directory = opendir("/proc/self/task");
-  if (directory == nullptr) return false;
-  const long self = static_cast<long>(CurrentTid());
-  bool alone = true;
-  while (const dirent* entry = readdir(directory)) {
-    const long tid = std::strtol(entry->d_name, nullptr, 10);
-    if (tid <= 0 || tid == self || IsOwnThread(static_cast<uint32_t>(tid))) continue;
-    if (!HasEnded(tid)) alone = false;
-  }
-  closedir(directory);
-  return alone;
-}
 
 void ExitAsLastThread() {
   pthread_t thread;

@@ -5,11 +5,27 @@
 #ifndef GPUBOUND_LIBPROFILER_PROCESS_END_H_
 #define GPUBOUND_LIBPROFILER_PROCESS_END_H_
 
+#include "libprofiler/kept_file.h"
+
 namespace gpubound {
 
-// True when the main thread has ended and none runs any more but the calling one and ours. Costs
-// one small read from /proc while the main thread lives.
-bool IsLastThread();
+// Sees the end of a program's last thread. One thread; CloseInForkChild() in a child made by any.
+class LastThreadWatch {
+ public:
+  // The file that says so stays open: a program may come to have no descriptor left.
+  LastThreadWatch();
+  ~LastThreadWatch();
+  // False: nothing can be seen, so the process must not get a thread of ours.
+  bool CanSee() const { return stat_.descriptor.load(std::memory_order_relaxed) >= 0; }
+
+  // True when the main thread has ended and none runs any more but ours. Costs two small system
+  // calls.
+  bool IsLast();
+  void CloseInForkChild() noexcept;
+
+ private:
+  KeptFile stat_;
+};
 
 // Ends the process as the C library would have done with its last thread: exit(0), handlers
 // included, on a thread made for it. Returns at once; the caller goes on serving until the exit

@@ -60,6 +60,16 @@ std::optional<uint64_t> ReadOnce(uint32_t tid) {
   return ready_ns;
 }
 
+// The folder that is open, from its begin.
+DIR* FolderOf(const KeptFile& file) {
+  const int descriptor = file.descriptor.load(std::memory_order_relaxed);
+  const int again = fcntl(descriptor, F_DUPFD_CLOEXEC, kLeastHighDescriptor);
+  DIR* const folder = again < 0 ? nullptr : fdopendir(again);
+  if (folder != nullptr) rewinddir(folder);
+  if (folder == nullptr && again >= 0) close(again);
+  return folder;
+}
+
 // A kernel without the counters has no such file, or one of zeroes. Whoever reads it has had a turn
 // on a CPU at least, be it that no time of that has been counted yet.
 bool HasSchedstat() {
@@ -74,30 +84,23 @@ bool HasSchedstat() {
 
 }  // namespace
 
-bool ProcTaskStats::File::IsOurs() const {
-  struct stat now;
-  const int at = descriptor.load(std::memory_order_relaxed);
-  return at >= 0 && fstat(at, &now) == 0 && now.st_dev == device && now.st_ino == inode;
-}
-
+// Where the program may have few descriptors they are all left to it.
 bool ProcTaskStats::File::Open(const char* path, int flags) {
-  const int opened = OpenHigh(path, O_RDONLY | O_CLOEXEC | flags, 0);
-  struct stat now;
-  if (opened < 0 || fstat(opened, &now) != 0) return false;
-  device = now.st_dev;
-  inode = now.st_ino;
-  descriptor.store(opened, std::memory_order_release);
-  return true;
+  if (!KeptFile::Open(path, flags)) return false;
+  if (descriptor.load(std::memory_order_relaxed) >= kLeastHighDescriptor) return true;
+  Close();
+  return false;
 }
 
 void ProcTaskStats::File::Close() {
-  const bool ours = IsOurs();
-  const int at = descriptor.exchange(-1, std::memory_order_relaxed);
-  if (ours) close(at);
+  KeptFile::Close();
   tid = 0;
 }
 
-ProcTaskStats::ProcTaskStats() : has_schedstat_(HasSchedstat()) {}
+// On a thread of the program, which opens nothing else meanwhile.
+ProcTaskStats::ProcTaskStats() : has_schedstat_(HasSchedstat()) {
+  folder_.Open(kTasks, O_DIRECTORY);
+}
 
 ProcTaskStats::~ProcTaskStats() {
   for (File& file : files_) file.Close();
@@ -117,7 +120,7 @@ uint64_t ProcTaskStats::CountLinks() {
 bool ProcTaskStats::List(bool anew, std::vector<uint32_t>* tids) {
   const uint64_t links = CountLinks();
   if (!anew && links == links_) return false;
-  DIR* const entries = opendir(kTasks);
+  DIR* const entries = folder_.IsOurs() ? FolderOf(folder_) : OpenFolderHigh(kTasks);
   if (entries == nullptr) return false;
   links_ = links;
   tids->clear();

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "libprofiler/high_descriptor.h"
 #include "libprofiler/proc_file.h"
 
 namespace gpubound {
@@ -32,7 +33,7 @@ int64_t ThreadCpuNs() {
 
 std::vector<std::string> EntriesOf(const std::string& folder) {
   std::vector<std::string> names;
-  DIR* open_folder = opendir(folder.c_str());
+  DIR* open_folder = OpenFolderHigh(folder.c_str());
   if (open_folder == nullptr) return names;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream of our own
   while (const dirent* entry = readdir(open_folder)) {
