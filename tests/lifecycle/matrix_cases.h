@@ -27,6 +27,7 @@ struct Ground {
   Loss loss = Loss::kNone;
   std::vector<const char*> actions = {};  // of lifecycle_victim; empty: those of every ground
   bool is_short = true;                   // in the default suite
+  const char* not_said = "";              // an action of which nothing there can say what is lost
 };
 inline std::ostream& operator<<(std::ostream& out, const Ground& ground) {
   return out << ground.name;
