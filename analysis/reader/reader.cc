@@ -19,6 +19,7 @@
 #include "analysis/naming/name_operations.h"
 #include "analysis/reader/late_ranks.h"
 #include "analysis/reader/later_iterations.h"
+#include "analysis/reader/launches_without_work.h"
 #include "analysis/reader/machines.h"
 #include "analysis/reader/missing_processes.h"
 #include "analysis/reader/process_files.h"
@@ -240,6 +241,7 @@ std::set<ProcessIdentity> ReadProcesses(const Reading& reading,
     const std::string later = LaterPathOf(run->path, files);
     ProcessTrace& process = run->processes[p];
     process = ReadOne(reading, run->path, identity, &files, before, &runs[p], &problems[p]);
+    if (before == nullptr) NoteLaunchesWithoutWork(&process, &problems[p]);
     NameOperations(&process);
     if (process.span_end != SpanEnd::kAsked) return;
     process.later_iterations = ReadLaterIterations(later, process.span_end_ns, &problems[p]);

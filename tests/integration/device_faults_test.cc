@@ -97,6 +97,17 @@ TEST_F(DeviceFaults, AClockThatIsRightIsNotDoubted) {
   EXPECT_EQ(LedgerOf(report_, LedgerCounter::work_before_launch), 0);
 }
 
+// As where a driver does not let it, and does not tell.
+TEST_F(DeviceFaults, KernelsOfWhichCuptiTellsNothingAreUnknownTime) {
+  constexpr uint32_t kConcurrentKernel = 10;  // of CUpti_ActivityKind
+  Train({{"faults", {{"hidden_kind", kConcurrentKernel}}}});
+  EXPECT_EQ(Kernels(), 0);
+  EXPECT_THAT(Verdict(), HasSubstr("incomplete: GPU unknown"));
+  EXPECT_THAT(report_["notes"].dump(), HasSubstr("launched kernels by 60 calls"));
+  const Json backpropagation = Row("backpropagation");
+  EXPECT_EQ(backpropagation["unknown_ns"], backpropagation["wall_ns"]);
+}
+
 // What it is called by CUPTI is no thread of the process: work cannot be told by who launched it.
 TEST_F(DeviceFaults, ThreadsThatCuptiNamesOtherwiseAreDoubtful) {
   Train({{"faults", {{"truncated_thread_ids", true}}}});
