@@ -95,8 +95,9 @@ static bool HasWhatMayNotFail(void) {
   int word = 0;
   /* A kernel that has it finds the size wrong. */
   if (registers_rseq && syscall(SYS_rseq, -1L, 0L, 0L, 0L) != 0 && errno != EINVAL) return false;
+  /* The allocator takes an error of brk for the end of its memory, and writes there. */
   return syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 0, NULL, NULL, 0) == 0 &&
-         syscall(SYS_getpid) > 0 && syscall(SYS_gettid) > 0;
+         syscall(SYS_brk, 0L) != -1 && syscall(SYS_getpid) > 0 && syscall(SYS_gettid) > 0;
 }
 
 static bool TryCalls(void) {
