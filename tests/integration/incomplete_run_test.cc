@@ -22,6 +22,9 @@
 //   events before they are chunks   counters in the mapping or table ledger    device_faults_test,
 //                                                                              libprofiler_test
 //   device records of a killed one  LiveHeader::delivered_until_ns: unknown    training_run_test
+//   all kernels, by CUPTI itself    calls that launched some: unknown          device_faults_test
+//   what a killed one had begun     its mapping: nothing is lost, so nothing   cut_segment_test
+//                                   is said where it recorded nothing yet
 //   sums of a compacted run         their message's own check                  damaged_run_test
 //   what a foreign trace lacks      counters import_...                        import_meaning_test
 //
