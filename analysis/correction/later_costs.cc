@@ -20,6 +20,7 @@
 #include "analysis/reader/later_iterations.h"
 #include "analysis/replay/replay.h"
 #include "analysis/replay/replay_costs.h"
+#include "analysis/replay/step_times.h"
 #include "analysis/trace/memory_source.h"
 
 namespace gpubound {
@@ -34,7 +35,7 @@ constexpr char kDiffersByMore[] =
 struct Loop {
   size_t process = 0;
   bool of_calls = false;               // else of scopes
-  std::vector<int64_t> ends_ns;        // of recorded iterations, and the begin of the first
+  StepTimes recorded;                  // ends of iterations, and the begin of the first
   std::vector<TimedLength> later;      // iterations behind the recording
   std::vector<TimedLength> untouched;  // recorded ones, replayed without the other costs
   std::vector<TimedLength> replayed;   // ... and without those in question, as of the last replay
@@ -49,23 +50,24 @@ struct Loop {
 };
 
 // Of the steps of |process| in its span. Empty where several threads step.
-std::vector<int64_t> StepEnds(const ProcessTrace& process) {
-  std::vector<int64_t> ends;
+StepTimes RecordedSteps(const ProcessTrace& process) {
+  StepTimes steps;
   const std::shared_ptr<const EventSource> source = SourceOf(process);
   for (uint32_t t = 0; t < process.threads.size(); ++t) {
-    const size_t others = ends.size();
+    const size_t others = steps.times().size();
     const std::unique_ptr<ThreadCursor> cursor = source->ThreadEvents(t);
     ThreadBatch batch;
     while (cursor->Next(&batch)) {
       for (const ThreadEvent& event : batch.events) {
         const bool is_in_span =
             event.time_ns >= process.span_begin_ns && event.time_ns <= process.span_end_ns;
-        if (event.kind == SlotKind::kStep && is_in_span) ends.push_back(event.time_ns);
+        if (event.kind != SlotKind::kStep || !is_in_span) continue;
+        steps.Add(static_cast<double>(event.time_ns), BeginsIterations(event.kind, event.payload));
       }
     }
-    if (others != 0 && ends.size() != others) return {};
+    if (others != 0 && steps.times().size() != others) return {};
   }
-  return ends;
+  return steps;
 }
 
 // The first one is left out: what the program's hooks are taken out again for happens in it.
@@ -82,9 +84,9 @@ std::vector<TimedLength> LengthsOf(const std::vector<LaterIteration>& later) {
 // recording. Empty where it does not have all.
 std::vector<TimedLength> ReplayedLengths(const StepTimes& steps, const Loop& loop) {
   const std::vector<double>& ends = steps.times();
-  const size_t count = loop.ends_ns.size();
+  const size_t count = loop.recorded.times().size();
   if (!steps.has_all() || ends.size() < count) return {};
-  const double later_ns = static_cast<double>(loop.ends_ns.back()) - ends[count - 1];
+  const double later_ns = loop.recorded.times().back() - ends[count - 1];
   std::vector<TimedLength> lengths;
   for (size_t i = 1; i < count; ++i) lengths.push_back({ends[i] + later_ns, ends[i] - ends[i - 1]});
   return lengths;
@@ -94,7 +96,7 @@ std::vector<TimedLength> ReplayedLengths(const StepTimes& steps, const Loop& loo
 std::vector<TimedLength> RecordedLengths(const Loop& loop) {
   std::vector<TimedLength> lengths = loop.replayed;
   for (size_t i = 0; i < lengths.size(); ++i) {
-    lengths[i].length_ns = static_cast<double>(loop.ends_ns[i + 1] - loop.ends_ns[i]);
+    lengths[i].length_ns = loop.recorded.times()[i + 1] - loop.recorded.times()[i];
   }
   return lengths;
 }
@@ -254,8 +256,8 @@ std::vector<Loop> LoopsOf(const Run& run, const InRunCosts& checked) {
     if (loop.later.size() < kFewestOnASide) continue;
     if (!ReplayCosts(process, checked.costs[p]).removes()) continue;
     loop.of_calls = process.MakesCalls();
-    loop.ends_ns = StepEnds(process);
-    if (loop.ends_ns.size() > kFewestOnASide) loops.push_back(std::move(loop));
+    loop.recorded = RecordedSteps(process);
+    if (loop.recorded.times().size() > kFewestOnASide) loops.push_back(std::move(loop));
   }
   return loops;
 }

@@ -17,6 +17,41 @@ namespace {
 
 double VarianceOf(const CostNoise& noise) { return noise.variance + noise.error * noise.error; }
 
+double LengthOf(const std::vector<double>& steps_ns) {
+  return steps_ns.size() < 2 ? 0 : steps_ns.back() - steps_ns.front();
+}
+
+// Part of a replayed span: how long it takes, and the waits in it.
+struct Part {
+  const ReplayedSpan& of;
+  double ns = 0;
+  const UnknownWaits& waits;
+};
+
+// |share|: of |as_is|, in iterations.
+SpanRatio RatioOf(const Part& changed, const Part& as_is, double share) {
+  SpanRatio ratio;
+  ratio.part = changed.ns / as_is.ns;
+  // Both spans are uncertain, as if about different costs.
+  const double costs = std::hypot(std::sqrt(VarianceOf(changed.of.noise)),
+                                  ratio.part * std::sqrt(VarianceOf(as_is.of.noise))) /
+                       as_is.ns;
+  const double replay = std::hypot(kReplayErrorOfMoved * (1 - ratio.part), kReplayErrorOfLength);
+  uint64_t degrees = 0;
+  const double sampling = share * SamplingError(changed.of.steps_ns, as_is.of.steps_ns, &degrees);
+  const double half =
+      std::hypot(kNormal975 * std::hypot(costs, replay),
+                 degrees == 0 ? 0 : StudentQuantile(static_cast<double>(degrees)) * sampling);
+  const auto more = [&as_is](double changed_ns, double as_is_ns) {
+    return std::max(0.0, changed_ns - as_is_ns) / as_is.ns;
+  };
+  const double sooner = more(changed.waits.waits_sooner_ns, as_is.waits.waits_sooner_ns);
+  const double later = more(changed.waits.waits_later_ns, as_is.waits.waits_later_ns);
+  ratio.low = std::max(0.0, ratio.part - half - sooner);
+  ratio.high = ratio.part + half + later;
+  return ratio;
+}
+
 }  // namespace
 
 ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading) {
@@ -31,10 +66,10 @@ ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading) {
   if (last != nullptr) {
     const ReplayFacts& of = replayed.facts[static_cast<size_t>(last - run.processes.data())];
     span.noise = of.span;
-    span.waits_sooner_ns = of.waits_sooner_ns;
-    span.waits_later_ns = of.waits_later_ns;
+    span.waits = of;
   }
   span.steps_ns = facts.steps.times();
+  span.iteration_waits = facts.iteration_waits;
   return span;
 }
 
@@ -61,26 +96,15 @@ double SamplingError(const std::vector<double>& changed_steps_ns,
 SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is) {
   if (as_is.run_ns <= 0) return {};
   const auto whole = static_cast<double>(as_is.run_ns);
-  SpanRatio ratio;
-  ratio.part = static_cast<double>(changed.run_ns) / whole;
-  // Both spans are uncertain, as if about different costs.
-  const double costs = std::hypot(std::sqrt(VarianceOf(changed.noise)),
-                                  ratio.part * std::sqrt(VarianceOf(as_is.noise))) /
-                       whole;
-  const double replay = std::hypot(kReplayErrorOfMoved * (1 - ratio.part), kReplayErrorOfLength);
-  uint64_t degrees = 0;
-  const double sampling = SamplingError(changed.steps_ns, as_is.steps_ns, &degrees);
-  const double half =
-      std::hypot(kNormal975 * std::hypot(costs, replay),
-                 degrees == 0 ? 0 : StudentQuantile(static_cast<double>(degrees)) * sampling);
-  const auto more = [whole](double changed_ns, double as_is_ns) {
-    return std::max(0.0, changed_ns - as_is_ns) / whole;
-  };
-  const double sooner = more(changed.waits_sooner_ns, as_is.waits_sooner_ns);
-  const double later = more(changed.waits_later_ns, as_is.waits_later_ns);
-  ratio.low = std::max(0.0, ratio.part - half - sooner);
-  ratio.high = ratio.part + half + later;
-  return ratio;
+  return RatioOf({changed, static_cast<double>(changed.run_ns), changed.waits},
+                 {as_is, whole, as_is.waits}, std::min(1.0, LengthOf(as_is.steps_ns) / whole));
+}
+
+SpanRatio IterationRatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is) {
+  const double whole = LengthOf(as_is.steps_ns);
+  if (whole <= 0) return {.part = 0};
+  return RatioOf({changed, LengthOf(changed.steps_ns), changed.iteration_waits},
+                 {as_is, whole, as_is.iteration_waits}, 1);
 }
 
 }  // namespace gpubound

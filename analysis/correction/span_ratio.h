@@ -19,11 +19,11 @@ namespace gpubound {
 // Of a replayed run, and of one process of it.
 struct ReplayedSpan {
   int64_t run_ns = 0;
-  CostNoise noise;             // of the run's
-  double waits_sooner_ns = 0;  // as ReplayFacts, of the process that ends last
-  double waits_later_ns = 0;
+  CostNoise noise;     // of the run's
+  UnknownWaits waits;  // of the process that ends last
   int64_t process_ns = 0;
-  std::vector<double> steps_ns;  // when its iterations ended
+  std::vector<double> steps_ns;  // when its iterations ended (step_times.h)
+  UnknownWaits iteration_waits;  // in these
 };
 ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading);
 
@@ -32,6 +32,10 @@ ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading);
 // less than others; and so much further away as waits for nobody known could have become shorter
 // or longer (docs/overhead_model.md).
 SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
+
+// The same of the mean iteration, for which all that costs make uncertain of the span counts: at
+// most so much of it lies in the iterations. |part| is 0 where there is no iteration.
+SpanRatio IterationRatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
 
 // The standard error of the sum of |changed| lengths over that of |as_is|, as an estimate from a
 // sample of iterations; 0 of fewer than kFewIterations. |*degrees|: of freedom.

@@ -69,6 +69,7 @@ class Imagination {
     if (!after.ok()) return after.error();
     result.after = std::move(*after);
     result.ratio = RatioOf(span_, as_is);
+    result.iteration_ratio = IterationRatioOf(span_, as_is);
     result.span_ns = as_is.run_ns;
     result.predicted_span_ns = span_.run_ns;
     for (const ProcessTrace& process : run_.processes) {

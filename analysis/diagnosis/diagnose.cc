@@ -45,6 +45,7 @@ constexpr double kHigh = 0.5;
 constexpr double kMedium = 0.2;
 constexpr double kOutlier = 3;        // times the median
 constexpr double kWorthAStep = 0.15;  // of the time of an iteration
+constexpr double kMostlyLoop = 0.5;   // of the run
 constexpr double kExplained = 0.5;    // of how much iterations vary; chance reaches a third
 constexpr size_t kFewestOnASide = 5;
 constexpr uint64_t kEnoughIterations = 20;  // for a 95th percentile to mean anything
@@ -182,9 +183,21 @@ class Diagnosis {
       return "Without that idle time " + std::string(Loops() ? "an iteration" : "the run") +
              " would take at most " + FormatShare(cause.share) + " less time.";
     }
-    return run_.critical_path ? "No single part that is made twice as fast would save 5 % of the "
-                                "run's time."
-                              : "";
+    return run_.critical_path ? NoGain() : "";
+  }
+
+  // Of a short run, or of a notebook, most may be start-up and the time between cells, and what would
+  // pay in a longer one saves little.
+  std::string NoGain() const {
+    const std::string none = "No single part that is made twice as fast would save 5 % of the ";
+    const ReportProcess* const stepping = SteppingProcess(report_);
+    const double loop =
+        Loops() ? ShareOf(stepping->iterations->warm_up_ns + stepping->iterations->total_ns,
+                          run_.wall_ns)
+                : 1;
+    if (loop >= kMostlyLoop) return none + "run's time.";
+    return none + "run's time, of which iterations are " + FormatShare(loop) +
+           "; gpubound whatif says what an iteration would save.";
   }
 
   // --- Runs without a GPU ---

@@ -47,6 +47,13 @@ struct UnknownWaits {
     waits_sooner_ns = std::max(waits_sooner_ns, other.waits_sooner_ns);
     waits_later_ns = std::max(waits_later_ns, other.waits_later_ns);
   }
+
+  // What was noted from |before| to |now|, which only grows.
+  void AddNoted(const UnknownWaits& before, const UnknownWaits& now) {
+    unmoved_waits_ns += now.unmoved_waits_ns - before.unmoved_waits_ns;
+    waits_sooner_ns += now.waits_sooner_ns - before.waits_sooner_ns;
+    waits_later_ns += now.waits_later_ns - before.waits_later_ns;
+  }
 };
 
 // By how much sooner, or later, what others did would have let a process go on, at most.
@@ -68,6 +75,7 @@ struct ReplayFacts : UnknownWaits {
   uint64_t captures_broken = 0;
   uint32_t last_step = 0;          // of the critical path to its end
   StepTimes steps;                 // replayed
+  UnknownWaits iteration_waits;    // those of its iterations alone
   int64_t stepped_ns = INT64_MIN;  // recorded: when the last iteration of its span ended
 };
 

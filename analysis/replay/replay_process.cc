@@ -296,7 +296,11 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
            ChargedKind(KindOf(event), event.label, since_ns));
   } else if (IsInstant(event)) {
     if (event.kind == SlotKind::kStep && time_ns >= process_.span_begin_ns) {
-      facts_.steps.Add(thread->shown);
+      const bool begins =
+          BeginsIterations(event.kind, event.payload) || facts_.steps.times().empty();
+      facts_.steps.Add(thread->shown, begins);
+      if (!begins) facts_.iteration_waits.AddNoted(waits_at_step_, facts_);
+      waits_at_step_ = facts_;
       if (time_ns <= process_.span_end_ns) facts_.stepped_ns = time_ns;
     }
     Charge(index, thread, costs_.AfterInstant(), KindOf(event));

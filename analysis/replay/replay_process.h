@@ -387,6 +387,7 @@ class ProcessReplay {
   std::optional<Moment> ended_;         // where a span ends behind which the trace goes on
   std::optional<size_t> last_cell_;
   ReplayFacts facts_;
+  UnknownWaits waits_at_step_;  // as of the last step
 };
 
 }  // namespace gpubound

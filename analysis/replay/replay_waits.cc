@@ -26,7 +26,8 @@ bool ProcessReplay::IsInFramework(const ReplayThread& reporting) const {
 }
 
 // Under a framework's call the reporting thread waits for the threads that work for it; no record
-// says so, hence what that moves counts as uncertain too.
+// says so, hence what that moves counts as uncertain too. One whose waits are scopes has things of
+// its own to do, as a thread of a notebook's kernel that sleeps, looks, and sleeps.
 void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
   if (!IsInFramework(*reporting)) return;
   Moment join;
@@ -35,6 +36,7 @@ void ProcessReplay::JoinAdopters(ReplayThread* reporting, int64_t time_ns) {
   for (const std::unique_ptr<ReplayThread>& of : threads_) {
     const ReplayThread& thread = *of;
     if (!thread.adopts || !thread.started || thread.at_ns <= reporting->at_ns) continue;
+    if (thread.shows_waits) continue;
     const Moment done = thread.At(time_ns);
     if (done.at > join.at) cell = thread.cell;
     join = Later(join, done);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the iterations of a process ended, in bounded memory: of more than a million of them every
-// second one is kept, then every fourth, and so on, which are ends of longer ones. Two replays of
-// one run keep the same. Plain state; one caller.
+// When the iterations of a process ended, as if no time had passed between them, where the program
+// says when they go on (kIterationsBegin): a notebook's cells have it so. In bounded memory: of more
+// than a million of them every second one is kept, then every fourth, and so on, which are ends of
+// longer ones. Two replays of one run keep the same. Plain state; one caller.
 #ifndef GPUBOUND_ANALYSIS_REPLAY_STEP_TIMES_H_
 #define GPUBOUND_ANALYSIS_REPLAY_STEP_TIMES_H_
 
@@ -16,9 +17,13 @@ class StepTimes {
  public:
   static constexpr size_t kMost = size_t{1} << 20;
 
-  void Add(double time_ns) {
-    if (told_++ % stride_ != 0) return;
-    times_.push_back(time_ns);
+  // The end of an iteration or, |begins|, the time from which on the next one is.
+  void Add(double time_ns, bool begins = false) {
+    const bool after_another = told_ != 0;
+    if (begins && after_another) between_ns_ += time_ns - last_ns_;
+    last_ns_ = time_ns;
+    if ((begins && after_another) || told_++ % stride_ != 0) return;
+    times_.push_back(time_ns - between_ns_);
     if (times_.size() == kMost) Thin();
   }
   const std::vector<double>& times() const { return times_; }  // ns
@@ -32,6 +37,8 @@ class StepTimes {
   }
 
   std::vector<double> times_;
+  double last_ns_ = 0;     // of what was added
+  double between_ns_ = 0;  // iterations
   uint64_t told_ = 0;
   uint64_t stride_ = 1;
 };

@@ -27,12 +27,19 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
                       {"factor", half.factor},
                       {"predicted_wall_ns", half.span_ns}});
   }
+  Json iteration;
+  if (const SpanRatio& ratio = report.iteration_ratio; ratio.part > 0) {
+    iteration = {{"predicted_part", ratio.part},
+                 {"predicted_part_low", ratio.low},
+                 {"predicted_part_high", ratio.high}};
+  }
   const Json document{{"format", "gpubound.whatif.v1"},
                       {"wall_ns", report.span_ns},
                       {"predicted_wall_ns", report.predicted_span_ns},
                       {"predicted_part", report.ratio.part},
                       {"predicted_part_low", report.ratio.low},
                       {"predicted_part_high", report.ratio.high},
+                      {"iteration", std::move(iteration)},
                       {"before", Json::parse(RenderJson(report.before))},
                       {"after", Json::parse(RenderJson(report.after))},
                       {"corrected", report.not_corrected.empty()},

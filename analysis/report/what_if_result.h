@@ -51,7 +51,9 @@ struct WhatIfReport {
   SpanRatio ratio;                // of the run's span; where its root only launches (OnlyLaunches),
   int64_t span_ns = 0;            // of the one of the process that is told. Before
   int64_t predicted_span_ns = 0;  // and after
-  std::vector<SpeedCurve> curves;  // those that matter most first
+  // Of the mean iteration of that process, what lies before, between and after iterations left out.
+  SpanRatio iteration_ratio{.part = 0};  // |part| 0: it has none
+  std::vector<SpeedCurve> curves;        // those that matter most first
   // Of each scaled operation its GPU work and its CPU code alone, beside all other changes.
   std::vector<OperationHalf> halves;
   // Occurrences of operations that --graph-capture makes a graph of, and those of them that could

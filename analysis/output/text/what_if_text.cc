@@ -32,6 +32,15 @@ std::string SavedText(const SpanRatio& ratio) {
   return "takes longer by " + SavesText(more);
 }
 
+// What the loop alone gains, where much of the run is something else: start-up, or the time between
+// the cells of a notebook. Empty without iterations.
+std::string IterationText(const WhatIfReport& report) {
+  if (report.iteration_ratio.part <= 0) return "";
+  if (SaysNothing(report.iteration_ratio)) return "";
+  return "Of an iteration, without what lies before, between and after them, it " +
+         SavedText(report.iteration_ratio) + ".";
+}
+
 // The GPU work and the CPU code of each operation that was asked about.
 std::string HalvesText(const WhatIfReport& report, const TextOptions& options, int width) {
   std::string text;
@@ -76,7 +85,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   if (SaysNothing(report.ratio)) {
     return text + Wrap("No prediction: the run" + owner +
                            " waits for something that was not recorded, and depending on that it " +
-                           SavedText(report.ratio) + ".",
+                           SavedText(report.ratio) + ". " + IterationText(report),
                        width, 2);
   }
   text += Wrap("Predicted span" + owner + " " + FormatTime(report.predicted_span_ns) +
@@ -84,6 +93,9 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
                    "; GPU busy " + FormatShare(after.gpu_busy_share) + " instead of " +
                    FormatShare(before.gpu_busy_share) + ".",
                width, 2);
+  if (const std::string iteration = IterationText(report); !iteration.empty()) {
+    text += Wrap(iteration, width, 2);
+  }
   text += HalvesText(report, options, width);
   if (std::string why = EscapeName(report.not_corrected); !why.empty()) {
     if (why.ends_with('.')) why.pop_back();

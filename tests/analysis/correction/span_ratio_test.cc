@@ -104,6 +104,31 @@ TEST(SpanRatioTest, WithoutIterationsCostsAndTheReplayAreLeft) {
   EXPECT_NEAR(ratio.part - ratio.low, 1.96 * std::hypot(0.01, 0.005 * 0.5, 0.0001), 1e-9);
 }
 
+TEST(SpanRatioTest, WhatIterationsDifferByIsOfTheirShareOfTheRun) {
+  std::mt19937_64 random(3);
+  const Sample sample = Draw(20, &random);
+  ReplayedSpan as_is;
+  ReplayedSpan changed;
+  as_is.steps_ns = sample.as_is;
+  changed.steps_ns = sample.changed;
+  const double saved_ns = sample.as_is.back() - sample.changed.back();
+  const auto width = [&](double others_ns) {
+    as_is.run_ns = std::llround(sample.as_is.back() + others_ns);
+    changed.run_ns = as_is.run_ns - std::llround(saved_ns);
+    const SpanRatio ratio = RatioOf(changed, as_is);
+    return ratio.high - ratio.low;
+  };
+  const SpanRatio iteration = IterationRatioOf(changed, as_is);
+  EXPECT_NEAR(iteration.part, sample.ratio(), 1e-9);
+  EXPECT_NEAR(width(0), iteration.high - iteration.low, 1e-6);
+  EXPECT_GT(width(0), 0.05);
+  EXPECT_NEAR(width(9 * sample.as_is.back()) / width(0), 0.1, 0.01) << "a long start-up";
+}
+
+TEST(SpanRatioTest, WithoutIterationsThereIsNoRatioOfOne) {
+  EXPECT_EQ(IterationRatioOf({}, {}).part, 0);
+}
+
 TEST(SpanRatioTest, AnIntervalIsPrintedRoundedOutwards) {
   const auto text = [](double saves, double low, double high) {
     return SavesText({"gpu", "", 0.5, 0, saves, low, high});
@@ -111,6 +136,16 @@ TEST(SpanRatioTest, AnIntervalIsPrintedRoundedOutwards) {
   EXPECT_EQ(text(0.30, 0.251, 0.339), "30 % (25 to 34)");
   EXPECT_EQ(text(0.0316, 0.0313, 0.0319), "3.2 % (3 to 4)");
   EXPECT_EQ(text(0, -0.0001, 0.0001), "0 % (-1 to 1)");
+}
+
+TEST(StepTimesTest, TimeBetweenIterationsIsPartOfNone) {
+  StepTimes steps;
+  steps.Add(100, /*begins=*/true);
+  steps.Add(110);
+  steps.Add(120);
+  steps.Add(5'000, /*begins=*/true);
+  steps.Add(5'010);
+  EXPECT_EQ(steps.times(), (std::vector<double>{100, 110, 120, 130}));
 }
 
 TEST(StepTimesTest, KeepsEveryOneOfFewAndEndsOfLongerOnesOfMany) {

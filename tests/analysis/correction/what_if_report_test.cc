@@ -184,6 +184,84 @@ TEST_F(WhatIfReportTest, APredictionThatMayBeAnythingIsNotShown) {
   EXPECT_EQ(text.find("Operation"), std::string::npos) << text;
 }
 
+// After 100 ms come two cells of ten iterations. They begin 500 ms apart, and between them the kernel waits for its
+// client. Of an iteration 0.5 ms are not `train`; of all twenty 19 of 29 ms are. Another thread sleeps and looks: once that
+// falls into a framework's call.
+class WhatIfOfANotebook : public testing::Test {
+ protected:
+  static constexpr LabelId kSelect{4};
+  static constexpr LabelId kSleep{5};
+  static constexpr LabelId kCall{6};
+
+  WhatIfOfANotebook() {
+    testing_support::SegmentWriter segment(run_, {});
+    segment.PutUsualRows();
+    segment.Meta("end_monotonic_ns", 1'000'000'000);
+    segment.Meta("python", 1);
+    segment.Sql("INSERT INTO label VALUES(4, 3, 2, '', 'EpollSelector.select')");
+    segment.Sql("INSERT INTO label VALUES(5, 3, 2, '', 'time.sleep')");
+    segment.Sql("INSERT INTO label VALUES(6, 3, 5, '', 'call')");
+    segment.Sql("INSERT INTO thread VALUES(2, 101, 'poller')");
+    std::vector<Slot> slots;
+    for (uint64_t cell = 0; cell < 2; ++cell) {
+      uint64_t us = 100'000 + cell * 500'000;
+      const auto step = [&slots, &us](uint64_t number) {
+        slots.insert(slots.end(), {MakeSlot(SlotKind::kStep, LabelId{0}, us * 1'000), number});
+      };
+      step(kIterationsBegin);
+      for (uint64_t i = 0; i < 10; ++i) {
+        slots.insert(slots.end(), {Begin(kTrain, us * 1'000), Begin(kCall, (us + 1) * 1'000)});
+        us += 500 + 100 * i;
+        slots.insert(slots.end(), {End(kCall, (us - 1) * 1'000), End(kTrain, us * 1'000)});
+        us += 500;
+        step(10 * cell + i);
+      }
+      slots.insert(slots.end(), {Begin(kSelect, (us + 10) * 1'000),
+                                 End(kSelect, (590'000 + cell * 400'000) * 1'000)});
+    }
+    segment.Scopes({.thread = 1}, slots);
+    segment.Scopes({.thread = 2}, {Begin(kSleep, 8'500'000), End(kSleep, 108'500'000),
+                                   Begin(kSleep, 108'510'000), End(kSleep, 208'510'000)});
+  }
+  WhatIfReport WithFastTrain() const {
+    WhatIf changes;
+    changes.scalings = {{ScaledPart::kOperationCpu, "train", 0.5}};
+    Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+    EXPECT_TRUE(report.ok()) << report.error().ToString();
+    return std::move(*report);
+  }
+
+  testing_support::TemporaryRun run_;
+};
+
+TEST_F(WhatIfOfANotebook, SaysWhatAnIterationGainsWhateverLiesBetweenCells) {
+  const WhatIfReport report = WithFastTrain();
+  EXPECT_NEAR(report.iteration_ratio.part, 1 - 0.5 * 19 / 29, 1e-3);
+  EXPECT_GT(report.iteration_ratio.low, 0.6);
+  EXPECT_LT(report.iteration_ratio.high, 0.75) << "no wait for the client is in it";
+  EXPECT_NEAR(report.ratio.part, 1 - 0.5 * 0.019, 1e-3);
+  EXPECT_LT(report.ratio.high - report.ratio.low, 0.02) << "start-up and waits do not vary";
+  const nlohmann::json json = nlohmann::json::parse(RenderWhatIfJson(report));
+  EXPECT_DOUBLE_EQ(json["iteration"]["predicted_part"], report.iteration_ratio.part);
+}
+
+TEST_F(WhatIfOfANotebook, HasAPredictionOfAnIterationWhereTheRunHasNone) {
+  const std::string saved =
+      " Of an iteration, without what lies before, between and after them, it saves 33 % (";
+  WhatIfReport report = WithFastTrain();
+  EXPECT_NE(RenderWhatIfText(report, 500, true).find(saved.substr(1)), std::string::npos);
+  report.ratio = {0.99, 0.02, 1.99};
+  const std::string text = RenderWhatIfText(report, 500, true);
+  EXPECT_EQ(text.find("No prediction: "), 0u) << text;
+  EXPECT_NE(text.find(saved), std::string::npos) << text;
+}
+
+TEST_F(WhatIfReportTest, WithoutIterationsNothingIsSaidOfThem) {
+  const WhatIfReport report = With("device:0.5");
+  EXPECT_EQ(RenderWhatIfText(report, 500, true).find("iteration"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(RenderWhatIfJson(report))["iteration"].is_null());
+}
+
 TEST_F(WhatIfReportTest, WhatChangesNothingSavesNothingAndASlowerPartTakesLonger) {
   EXPECT_NE(RenderWhatIfText(With("device:1"), 500, true).find("1.30 us: saves 0 % ("),
             std::string::npos);

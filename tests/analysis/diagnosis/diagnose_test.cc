@@ -357,6 +357,19 @@ TEST_F(DiagnoseTest, TheLargestSavingGoesWithTheFirstFindingWhereItIsWorthAnActi
   EXPECT_FALSE(All()[1].saving);
 }
 
+TEST_F(DiagnoseTest, WhereIterationsAreLittleOfTheRunTheGainSaysSo) {
+  report_.diagnosis = All();
+  report_.run.critical_path.emplace().wall_ns = report_.run.wall_ns = 1000;
+  ReportIterations& iterations = report_.processes.front().iterations.emplace();
+  iterations.count = 10;
+  iterations.total_ns = 600;
+  EXPECT_THAT(GainOf(report_), Not(HasSubstr("iteration")));
+  iterations.total_ns = 110;
+  EXPECT_THAT(GainOf(report_),
+              HasSubstr("would save 5 % of the run's time, of which iterations are "
+                        "11 %; gpubound whatif says what an iteration would save."));
+}
+
 TEST_F(DiagnoseTest, TheGainIsWhatTheActionAsksFor) {
   const auto gain = [this] {
     report_.diagnosis = All();
