@@ -16,9 +16,9 @@ constexpr std::string_view kTransfers[] = {
     "cpu", "numpy", "__array__", "item", "tolist", "__int__", "__float__", "__bool__", "__index__"};
 constexpr std::string_view kInputs[] = {"as_tensor", "from_numpy", "tensor",
                                         "asarray",   "stack",      "Tensor"};
-constexpr std::string_view kViews[] = {"to",        "float", "double",     "long",
-                                       "unsqueeze", "view",  "reshape",    "__getitem__",
-                                       "permute",   "div",   "__truediv__"};
+constexpr std::string_view kViews[] = {"to",      "float", "double",     "long",  "unsqueeze",
+                                       "squeeze", "view",  "reshape",    "clone", "__getitem__",
+                                       "permute", "div",   "__truediv__"};
 constexpr std::string_view kStores[] = {"__setitem__", "index_put_", "masked_fill_"};
 
 template <size_t kCount>
@@ -52,6 +52,7 @@ Fact FactOfLayer(const Label& label) {
   if (name.find("loss") != std::string_view::npos || name.starts_with("binary_cross_entropy")) {
     return Fact::kFrameworkLoss;
   }
+  if (name == "detach") return Fact::kFrameworkDetach;
   if (Contains(kStores, name)) return Fact::kFrameworkStore;
   if (Contains(kInputs, name)) return Fact::kFrameworkInput;
   if (Contains(kViews, name)) return Fact::kFrameworkView;

@@ -127,6 +127,7 @@ void ThreadNamer::EndScope(const OpenScope& scope, Place end) {
     case Fact::kFrameworkLoss:
     case Fact::kFrameworkStore:
     case Fact::kFrameworkTransfer:
+    case Fact::kFrameworkDetach:
       input_.reset();
       ExtendLastPiece(scope.fact, scope, end);
       break;
@@ -156,7 +157,7 @@ void ThreadNamer::AddCall(const OpenScope& call, Place end) {
   // After another piece it is taken for a part of that one.
   const bool has_input = input_ && input_->depth == open_.size() && (pieces_.empty() || apart);
   Piece piece{
-      has_input ? input_->begin : call.begin, end, end, open_.size(), call.fact, call.label};
+      has_input ? input_->begin : call.begin, end, end, end, open_.size(), call.fact, call.label};
   piece.apart = apart;
   pieces_.push_back(piece);
   input_.reset();
@@ -170,21 +171,25 @@ void ThreadNamer::NoteInput(const OpenScope& call, Place end) {
 void ThreadNamer::ExtendLastPiece(Fact fact, const OpenScope& call, Place end) {
   if (pieces_.empty() || apart_ || open_.size() != pieces_.back().depth) return;
   if (fact == Fact::kFrameworkLoss && pieces_.back().fact == Fact::kCallOff && HasCallOn()) {
-    Piece loss{call.begin, end, end, open_.size(), Fact::kCallOn, call.label};
+    Piece loss{call.begin, end, end, end, open_.size(), Fact::kCallOn, call.label};
     pieces_.push_back(loss);
     return;
   }
-  if (pieces_.back().handed_over && fact != Fact::kFrameworkTransfer) {
-    const Piece& before = pieces_.back();
-    Piece rest{call.begin, end, end, before.depth, before.fact, before.label};
+  const bool computes = fact == Fact::kFrameworkCall || fact == Fact::kFrameworkLoss;
+  const Piece& before = pieces_.back();
+  if (before.detached ? computes : before.handed_over && fact != Fact::kFrameworkTransfer) {
+    Piece rest{call.begin, end, end, end, before.depth, before.fact, before.label};
     rest.stored = before.stored;
     rest.goes_on = true;
+    rest.after_hand_over = before.handed_over;
     pieces_.push_back(rest);
   }
   Piece& piece = pieces_.back();
   piece.handed_over |= fact == Fact::kFrameworkTransfer;
   piece.stored |= fact == Fact::kFrameworkStore;
   piece.end = end;
+  if (!piece.detached) piece.end_at_detach = end;
+  piece.detached |= fact == Fact::kFrameworkDetach;
   if (!piece.stored) {
     piece.end_at_store = end;
   } else if (fact == Fact::kFrameworkTransfer) {
@@ -250,14 +255,18 @@ void ThreadNamer::Decide(Fact next) {
     size_t last = i;
     while (last + 1 < pieces_.size() && (past_stores || !pieces_[last].stored)) {
       const Piece& piece = pieces_[last + 1];
-      if (to_the_end && pieces_[last].handed_over) break;
+      if (to_the_end && (pieces_[last].handed_over || pieces_[last].detached)) break;
       if (next == Fact::kNone && !piece.goes_on) break;
       if (piece.apart || piece.depth != first.depth || name_of(piece) != name) break;
       ++last;
     }
     // What is computed to be handed over, after what was handed over, is no part of a loss.
-    if (!to_the_end || !first.goes_on || !first.handed_over) {
-      Insert(name, first.input, past_stores ? pieces_[last].end : pieces_[last].end_at_store);
+    if (!to_the_end || !first.after_hand_over || !first.handed_over) {
+      const Piece& end = pieces_[last];
+      Insert(name, first.input,
+             to_the_end    ? end.end_at_detach
+             : past_stores ? end.end
+                           : end.end_at_store);
     }
     i = last + 1;
   }

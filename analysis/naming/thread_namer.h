@@ -14,8 +14,8 @@
 // belongs to it: of a policy that is up to where its results are stored away (distribution, sample,
 // log-prob). What hands the action over (.cpu(), .numpy()) is part of it too, and so is its input
 // (as_tensor(), a minibatch that is picked). What the program does with a result that was handed to
-// it, such as logging a loss, is no part of `forward`. A function called a loss is part of it, also
-// after a target.
+// it or detached, such as logging a loss, is no part of `forward`, until the framework computes
+// again. A function called a loss is part of it, also after a target.
 //
 // Within an operation that is called `inference` already, by the program or a framework's hook, calls
 // have no names of their own.
@@ -79,14 +79,17 @@ class ThreadNamer {
   struct Piece {
     Place input;  // where its input was made; its begin where that is not known
     Place end;
-    Place end_at_store;  // the same, but up to the first result that was stored away
+    Place end_at_store;   // the same, but up to the first result that was stored away
+    Place end_at_detach;  // ... or detached
     size_t depth = 0;
     Fact fact = Fact::kNone;
     LabelId label{};
     bool stored = false;
-    bool handed_over = false;  // a result of it was handed to the program
-    bool goes_on = false;      // what the framework did after that for the piece before
-    bool apart = false;        // from the one before: an operation lies between them
+    bool detached = false;
+    bool handed_over = false;      // a result of it was handed to the program
+    bool goes_on = false;          // what the framework did after that for the piece before
+    bool after_hand_over = false;  // ... of which a result was handed over
+    bool apart = false;            // from the one before: an operation lies between them
   };
   // An interval of the thread at one depth.
   struct Stretch {

@@ -4,7 +4,7 @@
 //   M m    a module is called, gradients on, off     J T  a jitted function, one that trains
 //   E      an environment is stepped                 S B O  sample, backward(), optimizer's step
 //   c s t  a call of the framework, one that stores a result, one that hands it over
-//   l      one that is called a loss
+//   l d    one that is called a loss, that detaches a result
 //   a v    one that makes a tensor of what the program has, or changes how it lies
 //   p w    Python for as long, a wait                < >  an operation of the program's own
 //   [ ]    a rollout of a framework                  ^ $  a range that a library opens
@@ -50,12 +50,13 @@ class Program {
     Name('t', LabelKind::kLayer, "", "Tensor.cpu");
     Name('a', LabelKind::kLayer, "", "torch.as_tensor");
     Name('l', LabelKind::kLayer, "", "nn.smooth_l1_loss");
+    Name('d', LabelKind::kLayer, "", "Tensor.detach");
     Name('v', LabelKind::kLayer, "", "Tensor.unsqueeze");
     Name('o', LabelKind::kLayer, "", "OpOverloadPacket.__call__");
     Name('z', LabelKind::kAnnotation, "torch", "Optimizer.zero_grad#Adam.zero_grad");
     Name('w', LabelKind::kLayer, "", "Queue.get");
     Name('^', LabelKind::kAnnotation, "torch", "enumerate(DataLoader)#__next__");
-    for (const char c : {'c', 's', 't', 'a', 'l', 'v', 'o'})
+    for (const char c : {'c', 's', 't', 'a', 'l', 'd', 'v', 'o'})
       process_.labels[Raw(labels_[c])].layer = Layer::kBackend;
     process_.labels[Raw(labels_['w'])].layer = Layer::kWait;
     process_.threads.emplace_back();
@@ -236,6 +237,14 @@ TEST(NameOperations, AValueThatEndsARolloutIsATargetOfTheUpdate) {
 TEST(NameOperations, WhatTheProgramDoesWithALossIsNoPartOfTheForwardPass) {
   EXPECT_EQ(Named("E(EMctpctpMc/BO"), "eefff....ffbo .ruuuuuuuuuuu");
   EXPECT_EQ(Named("E(EMctpcpc/BO"), "eefff.fffbo .ruuuuuuuuu");
+}
+
+TEST(NameOperations, WhatIsDoneWithADetachedResultIsNoPartOfTheForwardPass) {
+  EXPECT_EQ(Named("E(EMcldpvdavp/B"), "eeffff......b .ruuuuuuuuuuu") << "a framework's logging";
+  EXPECT_EQ(Named("E(EMcdpcp/B"), "eefff.f.b .ruuuuuuu") << "the loss goes on";
+  EXPECT_EQ(Named("E(EMcdtpcdtp/B"), "eefff......b .ruuuuuuuuuu") << "two results, both logged";
+  EXPECT_EQ(Named("E(EMcmdvcl/BO"), "eeffttttfbo .ruuuuuuuuu");
+  EXPECT_EQ(Named("Mcdvt(E"), "iiiiie rrrrrr");
 }
 
 TEST(NameOperations, ARangeThatTorchOpensAfterALossIsNoPartOfTheForwardPass) {

@@ -65,6 +65,9 @@ OTHER_PROGRAMS = [
     skrl("PPO", 8000), skrl("SAC", 1000), pufferlib("Serial", 8192), pufferlib("Multiprocessing", 8192),
     Program("torchrl_dqn", OWN / "torchrl_dqn.py", ["8000"], "torchrl_dqn", libraries={
         "torchrl": {"collectors/collectors.py": "torchrl_collector"}}),
+    Program("lightning_dqn", OWN / "lightning_dqn.py", ["1500"], "lightning_dqn", libraries={
+        "torch": {"optim/adam.py": "torch_adam"},
+        "pytorch_lightning": {"plugins/precision/precision.py": "lightning_precision"}}),
     Program("rllib_ppo", OWN / "rllib_ppo.py", ["10"], "rllib_ppo", libraries={"ray": {
         "rllib/algorithms/ppo/ppo.py": "rllib_turn", "rllib/core/learner/torch/torch_learner.py": "rllib_learner",
         "rllib/connectors/learner/general_advantage_estimation.py": "rllib_gae"}}),
