@@ -15,7 +15,7 @@ echo "== ./tools/demo in a fresh root" >&2
 inside "$clone" ./tools/demo | tee "$work/demo.out"
 grep -q 'SIMULATED DEVICE' "$work/demo.out" || fail "the demo's output does not say SIMULATED DEVICE"
 grep -q 'simulation' "$work/demo.out" || fail "the demo's report has no row for simulation"
-grep -q 'without the profiler' "$work/demo.out" || fail "the demo's report is not a corrected one"
+grep -q 'profiling cost' "$work/demo.out" || fail "the demo's report is not a corrected one"
 for word in trace report page; do
   printed=$(sed -n "s/^$word: *\([^ ]*\).*/\1/p" "$work/demo.out")
   [ -n "$printed" ] && [ -s "$fresh$printed" ] ||
