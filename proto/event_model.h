@@ -200,7 +200,8 @@ static_assert(sizeof(OverheadRecord) == 32 && std::is_trivially_copyable_v<Overh
 // How long the thread |tid| was on a CPU, and ready to run without one, between two looks at it
 // (libprofiler/cpu_sampler.h); in the rest it was blocked. The records of a thread do not overlap;
 // where they leave a gap nothing is known. One with neither stands for a stretch of any number of
-// looks between which the thread was blocked all the time.
+// looks between which the thread was blocked all the time. It alone may reach into the records
+// beside it, by no more than these leave room for: there the thread most likely was blocked too.
 struct CpuTimeRecord {
   uint64_t start_ns;
   uint64_t end_ns;

@@ -29,10 +29,13 @@ int64_t ErrorOf(int64_t amount, int64_t part, int64_t whole) {
 
 void CpuSplitter::Add(uint32_t thread, const CpuTime& time) {
   Thread& of = threads_[thread];
-  if (time.start_ns < of.added_until_ns || time.end_ns <= time.start_ns) return;
+  const bool blocked = time.IsBlocked();
+  const int64_t begin_ns = blocked ? std::max(time.start_ns, of.added_until_ns) : time.start_ns;
+  if (begin_ns < of.sums_until_ns || time.end_ns <= begin_ns) return;
+  of.sums_until_ns = blocked ? begin_ns : time.end_ns;
   of.added_until_ns = time.end_ns;
   if (of.sums.empty()) open_.push_back(thread);
-  of.sums.push({time.start_ns, time.end_ns, time.on_cpu_ns, time.ready_ns.value_or(-1)});
+  of.sums.push({begin_ns, time.end_ns, time.on_cpu_ns, time.ready_ns.value_or(-1)});
 }
 
 void CpuSplitter::CloseShared() {
@@ -44,7 +47,9 @@ void CpuSplitter::Advance(int64_t now_ns, Thread* thread) {
   if (now_ns <= since_ns) return;
   thread->now_ns = now_ns;
   while (!thread->sums.empty()) {
-    const Sum sum = thread->sums.front();
+    Sum sum = thread->sums.front();
+    const auto waiting = thread->sums.waiting();
+    if (waiting.size() > 1) sum.end_ns = std::min(sum.end_ns, waiting[1].begin_ns);
     const Interval time = Interval{std::max(since_ns, sum.begin_ns), std::min(now_ns, sum.end_ns)};
     if (!time.empty()) {
       const int64_t ns = time.ClippedTo(span_).length();
@@ -99,7 +104,7 @@ CpuSplits CpuSplitter::Take(uint32_t thread) {
 
 void CpuSplitter::Thread::Visit(StateArchive& archive) {
   archive.IndexBelow(archive.operations(), operation);
-  archive.All(now_ns, added_until_ns, sums, shares);
+  archive.All(now_ns, added_until_ns, sums_until_ns, sums, shares);
   uint64_t count = splits.size();
   archive.All(count);
   auto next = splits.begin();

@@ -53,8 +53,9 @@ class CpuSplitter {
  public:
   explicit CpuSplitter(const Interval& span) : span_(span) {}
 
-  // Before the window in which it begins; of a thread in order of begin. What overlaps with what
-  // was added before is left out.
+  // Before the window in which it begins; of a thread in order of begin. Where a blocked stretch
+  // reaches into the sums beside it, these hold; of the rest what overlaps with what was added before
+  // is left out.
   void Add(uint32_t thread, const CpuTime& time);
 
   // Threads with time that is not shared out yet. Of each has to be said, window by window, what it
@@ -103,6 +104,7 @@ class CpuSplitter {
     OperationIndex operation = kNoOperationIndex;
     int64_t now_ns = INT64_MIN;
     int64_t added_until_ns = INT64_MIN;
+    int64_t sums_until_ns = INT64_MIN;  // but for the blocked stretch at the end
     Fifo<Sum> sums;
     std::vector<Share> shares;  // of the first of them, in the order of first use
     CpuSplits splits;

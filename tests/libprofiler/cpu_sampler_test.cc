@@ -4,6 +4,7 @@
 // is one.
 #include "libprofiler/cpu_sampler.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -84,6 +85,7 @@ class CpuSamplerTest : public RecordingFixture {
                            of.ready_ns == kReadyNotKnown ? -1 : int64_t(of.ready_ns) / kMs);
       }
     }
+    std::sort(looks.begin(), looks.end());
     return looks;
   }
   int64_t Since(uint64_t time_ns) const { return (int64_t(time_ns) - first_ns_) / kMs; }
@@ -103,18 +105,76 @@ TEST_F(CpuSamplerTest, WhatWasAddedBetweenTwoLooksIsARecord) {
 
 TEST_F(CpuSamplerTest, LooksBetweenWhichNothingWasAddedAreOneRecord) {
   sampler_.SampleIfDue();
-  Period(5, 0);
+  Period(20, 0);
   Periods(3, 0);
-  Period(7, 1);
-  EXPECT_EQ(Looks(), (std::vector<Look>{{0, 20, 5, 0}, {20, 80, 0, 0}, {80, 100, 7, 1}}));
+  Period(18, 2);
+  sampler_.SampleAtEnd();
+  EXPECT_EQ(Looks(), (std::vector<Look>{{0, 20, 20, 0}, {20, 80, 0, 0}, {80, 100, 18, 2}}));
+}
+
+// Of 100 ms that began 5 ms after a look nothing is missing.
+TEST_F(CpuSamplerTest, ABlockedStretchBeginsAndEndsWhereTheSumsBesideItLeaveRoom) {
+  sampler_.SampleIfDue();
+  Period(5, 0);
+  Periods(4, 0);
+  Period(14, 1);
+  sampler_.SampleAtEnd();
+  EXPECT_EQ(Looks(), (std::vector<Look>{{0, 20, 5, 0}, {5, 105, 0, 0}, {100, 120, 14, 1}}));
+}
+
+// It computes for 37 ms from 113 on, which takes it until 198: it had no CPU from 118 to 138, and from
+// 158 to 186. What is counted late is no part of the waits around it.
+TEST_F(CpuSamplerTest, AThreadThatIsShortOfACpuIsBlockedForNoLongerThanItWas) {
+  sampler_.SampleIfDue();
+  Period(20, 0);
+  Periods(4, 0);
+  Period(5, 0);   // until 120: 13 blocked, 2 of being ready are not counted yet
+  Period(2, 20);  // until 140
+  Period(18, 0);  // until 160: again 2 are not counted
+  Period(0, 0);
+  Period(12, 28);  // until 200: blocked for the last 2
+  Periods(3, 0);
+  Period(20, 0);
+  sampler_.SampleAtEnd();
+  EXPECT_EQ(Looks(), (std::vector<Look>{{0, 20, 20, 0},
+                                        {20, 113, 0, 0},
+                                        {100, 120, 5, 0},
+                                        {120, 140, 2, 20},
+                                        {140, 160, 18, 0},
+                                        {160, 200, 12, 28},
+                                        {198, 260, 0, 0},
+                                        {260, 280, 20, 0}}));
+}
+
+TEST_F(CpuSamplerTest, AShortTurnBetweenTwoBlockedStretchesBelongsToTheFirstOnesEnd) {
+  sampler_.SampleIfDue();
+  Periods(2, 0);
+  Period(3, 0);
+  Periods(2, 0);
+  Period(20, 0);
+  sampler_.SampleAtEnd();
+  EXPECT_EQ(Looks(),
+            (std::vector<Look>{{0, 57, 0, 0}, {40, 60, 3, 0}, {60, 100, 0, 0}, {100, 120, 20, 0}}));
+}
+
+TEST_F(CpuSamplerTest, LooksThatAreFarApartSayNothingOfWhatWasBlockedBetweenThem) {
+  sampler_.SampleIfDue();
+  Periods(2, 0);
+  clock_.Advance(CpuSampler::kLongestBesideNs);
+  Period(5, 0);
+  Periods(1, 0);
+  Period(20, 0);
+  sampler_.SampleAtEnd();
+  EXPECT_EQ(Looks(), (std::vector<Look>{
+                         {0, 40, 0, 0}, {40, 260, 5, 0}, {260, 280, 0, 0}, {280, 300, 20, 0}}));
 }
 
 TEST_F(CpuSamplerTest, WhatIsCountedLateCutsTheBlockedStretchBeforeIt) {
   sampler_.SampleIfDue();
-  Period(5, 0);
+  Period(20, 0);
   Periods(4, 0);
   Period(10, 50);  // it got a CPU after 50 ms in which it was ready
-  EXPECT_EQ(Looks(), (std::vector<Look>{{0, 20, 5, 0}, {20, 60, 0, 0}, {60, 120, 10, 50}}));
+  EXPECT_EQ(Looks(), (std::vector<Look>{{0, 20, 20, 0}, {20, 60, 0, 0}, {60, 120, 10, 50}}));
 }
 
 TEST_F(CpuSamplerTest, WhatIsCountedLateReachesNoFurtherBackThanTheBlockedStretch) {
@@ -128,7 +188,7 @@ TEST_F(CpuSamplerTest, WhatIsCountedLateReachesNoFurtherBackThanTheBlockedStretc
 TEST_F(CpuSamplerTest, ALongBlockedStretchIsRecordedOnceASecond) {
   sampler_.SampleIfDue();
   Periods(110, 0);
-  EXPECT_EQ(Looks(), (std::vector<Look>{{0, 1000, 0, 0}, {1000, 2000, 0, 0}}));
+  EXPECT_EQ(Looks(), (std::vector<Look>{{0, 1080, 0, 0}, {1080, 2080, 0, 0}}));
 }
 
 TEST_F(CpuSamplerTest, TheLastLookRecordsTheBlockedStretchThatGoesOn) {
@@ -159,12 +219,40 @@ TEST_F(CpuSamplerTest, AThreadThatEndsWhileItIsShortOfACpuIsNotSaidToBeBlocked) 
   EXPECT_EQ(Looks(), (std::vector<Look>{{0, 20, 5, 15}}));
 }
 
-TEST_F(CpuSamplerTest, ANewThreadIsRecordedFromItsFirstLookOn) {
+TEST_F(CpuSamplerTest, ANewThreadIsLookedForWithinATenthOfASecond) {
   sampler_.SampleIfDue();
-  tasks_.tasks[9] = TaskCounters{100 * kMs, 0};
-  Period(0, 0);
+  tasks_.tasks[9] = TaskCounters{0, 0};
+  Periods(5, 1);
   Period(4, 0, 9);
-  EXPECT_EQ(Looks(9), (std::vector<Look>{{20, 40, 4, 0}}));
+  EXPECT_EQ(Looks(9), (std::vector<Look>{{100, 120, 4, 0}}));
+}
+
+TEST_F(CpuSamplerTest, OfANewThreadTheCountersSayWhatItDidBeforeItsFirstLook) {
+  sampler_.SampleIfDue();
+  Periods(3, 1);
+  tasks_.tasks[9] = TaskCounters{0, 0};
+  Period(20, 0, 9);
+  Period(11, 3, 9);
+  Period(4, 0, 9);
+  EXPECT_EQ(Looks(9), (std::vector<Look>{{66, 100, 31, 3}, {100, 120, 4, 0}}));
+}
+
+TEST_F(CpuSamplerTest, AThreadThatIsFoundLateHasNoTimeBeforeItsFirstLook) {
+  sampler_.SampleIfDue();
+  tasks_.tasks[9] = TaskCounters{0, 0};
+  clock_.Advance(CpuSampler::kLongestBesideNs);
+  Period(30, 0, 9);
+  Period(4, 0, 9);
+  EXPECT_EQ(Looks(9), (std::vector<Look>{{220, 240, 4, 0}}));
+}
+
+TEST_F(CpuSamplerTest, ALookThatComesLateMakesTheNextOneNoLater) {
+  sampler_.SampleIfDue();
+  clock_.Advance(CpuSampler::kPeriodNs + 3 * kMs);
+  EXPECT_EQ(sampler_.SampleIfDue() - first_ns_, 2 * CpuSampler::kPeriodNs);
+  clock_.Advance(5 * CpuSampler::kPeriodNs);
+  tasks_.tasks[kTid].on_cpu_ns += kMs;
+  EXPECT_EQ(sampler_.SampleIfDue() - clock_.MonotonicNs(), CpuSampler::kPeriodNs / 2);
 }
 
 TEST_F(CpuSamplerTest, ATidThatAnotherThreadGotLeavesAGap) {
@@ -185,11 +273,36 @@ TEST_F(CpuSamplerTest, WithoutTimesOfReadinessTheyAreSaidNotToBeKnown) {
   EXPECT_EQ(Looks(), (std::vector<Look>{{0, 20, 4, -1}, {20, 40, 0, -1}, {40, 60, 4, -1}}));
 }
 
-TEST_F(CpuSamplerTest, AFewBlockedThreadsAreLookedAtEveryTime) {
+TEST_F(CpuSamplerTest, AThreadThatRunsIsLookedAtEveryTime) {
   sampler_.SampleIfDue();
   tasks_.reads.clear();
-  Periods(64, 0);
+  Periods(64, 1);
   EXPECT_EQ(tasks_.reads[kTid], 64);
+}
+
+TEST_F(CpuSamplerTest, TheLongerAThreadIsBlockedTheMoreSeldomItIsLookedAt) {
+  sampler_.SampleIfDue();
+  tasks_.reads.clear();
+  Periods(5, 0);
+  EXPECT_EQ(tasks_.reads[kTid], 5);
+  Periods(100, 0);
+  tasks_.reads.clear();
+  Periods(50, 0);
+  EXPECT_EQ(tasks_.reads[kTid], 10);
+  Period(3, 0);
+  Periods(5, 0);  // the next look finds that it has run
+  tasks_.reads.clear();
+  Periods(3, 0);
+  EXPECT_EQ(tasks_.reads[kTid], 3);
+}
+
+TEST_F(CpuSamplerTest, WhereAllThreadsAreBlockedForLongNobodyIsWoken) {
+  sampler_.SampleIfDue();
+  Periods(100, 0);
+  while (sampler_.SampleIfDue() == clock_.MonotonicNs()) clock_.Advance(kMs);
+  const int64_t due_ns = sampler_.SampleIfDue();
+  EXPECT_GT(due_ns - clock_.MonotonicNs(), CpuSampler::kPeriodNs);
+  EXPECT_LE(due_ns - clock_.MonotonicNs(), CpuSampler::kLongestRestNs);
 }
 
 TEST_F(CpuSamplerTest, OfManyThreadsTheOldestAreLookedAtEveryTimeAndTheOthersSeldom) {

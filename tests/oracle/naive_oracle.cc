@@ -342,7 +342,8 @@ class Oracle {
   }
 
   // Each look's times are shared out over the operations, which take their parts in the order in
-  // which they were first seen.
+  // which they were first seen. Of an instant about which two speak the one holds that says more
+  // than that the thread was blocked.
   void AddCpu(NaiveBreakdown* result) const {
     for (const CpuTime& time : p_.cpu_times) {
       for (size_t i = 0; i < p_.threads.size(); ++i) {
@@ -380,6 +381,7 @@ class Oracle {
     std::vector<std::pair<std::string, int64_t>> parts;
     for (int64_t t = std::max(time.start_ns, p_.span_begin_ns);
          t < std::min(time.end_ns, p_.span_end_ns); ++t) {
+      if (time.IsBlocked() && threads_.SumsAt(thread, t)) continue;
       const NaiveThread state = threads_.StateOf(thread, t);
       const std::string own = state.operation.empty() ? kNone : state.operation;
       const std::string operation = thread == threads_.reporting() ? WorksFor(state, t) : own;

@@ -140,6 +140,13 @@ bool NaiveThreads::IsBlocked(size_t index, int64_t t) const {
   });
 }
 
+bool NaiveThreads::SumsAt(size_t index, int64_t t) const {
+  return std::any_of(p_.cpu_times.begin(), p_.cpu_times.end(), [&](const CpuTime& time) {
+    return time.tid == p_.threads[index].tid && time.start_ns <= t && t < time.end_ns &&
+           (time.on_cpu_ns != 0 || time.ready_ns != 0);
+  });
+}
+
 bool NaiveThreads::IsBusy(size_t index, int64_t t) const {
   const std::vector<ApiCall>& calls = p_.threads[index].calls;
   return std::any_of(p_.cpu_times.begin(), p_.cpu_times.end(), [&](const CpuTime& time) {

@@ -53,6 +53,8 @@ class NaiveThreads {
 
   // Looks at it say that it was blocked then.
   bool IsBlocked(size_t thread, int64_t t) const;
+  // They say for how long it was what between two looks then.
+  bool SumsAt(size_t thread, int64_t t) const;
   // Looks at it say that it was on a CPU for half of the time around then at least; and it had made
   // a call.
   bool IsBusy(size_t thread, int64_t t) const;

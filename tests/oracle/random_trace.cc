@@ -321,7 +321,8 @@ class Maker {
   }
 
   // Looks at some of the threads, and at one that did nothing else. Also beside everything else.
-  // Most begin where the one before ended; a thread is blocked as often as not.
+  // Most begin where the one before ended; a thread is blocked as often as not. Blocked stretches
+  // reach into the sums beside them, as far as these leave room.
   void MakeCpuTimes() {
     constexpr uint32_t kUnknownThread = 999;
     for (size_t i = 0; i <= p_.threads.size(); ++i) {
@@ -337,6 +338,18 @@ class Maker {
         if (!blocked) time.on_cpu_ns = PickLook(length_ns + 2);
         if (knows_ready) time.ready_ns = blocked ? 0 : PickLook(length_ns + 1 - time.on_cpu_ns / 2);
         now_ns = time.end_ns;
+        CpuTime* const last = p_.cpu_times.empty() ? nullptr : &p_.cpu_times.back();
+        if (last != nullptr && last->tid == tid && last->IsBlocked() != time.IsBlocked()) {
+          const CpuTime& sums = blocked ? *last : time;
+          const int64_t left_ns =
+              sums.end_ns - sums.start_ns - sums.on_cpu_ns - sums.ready_ns.value_or(kOpenEnded / 2);
+          // A stretch at their begin may have it already.
+          const bool taken = p_.cpu_times.size() > 1 && (last - 1)->end_ns > last->start_ns;
+          const bool beside =
+              left_ns > 0 && !taken && last->end_ns == time.start_ns && PickLook(2) == 0;
+          if (beside && blocked) time.start_ns -= left_ns;
+          if (beside && !blocked) last->end_ns += left_ns;
+        }
         p_.cpu_times.push_back(time);
       }
     }

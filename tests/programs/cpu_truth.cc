@@ -7,6 +7,9 @@
 //   OPERATION wall_ns on_cpu_ns ready_ns
 //
 // The main thread waits for them in the operation `join`. cpu_truth SECONDS.
+//
+// cpu_truth SECONDS RIVALS: the main thread sleeps for 100 ms in the operation `sleeps` and computes
+// for 37 in `computes`, in turns, beside so many threads that spin. It says the sums.
 #include <fcntl.h>
 #include <gpubound/annotate.h>
 #include <sched.h>
@@ -49,28 +52,40 @@ void SpinUntil(int64_t end_ns) {
 
 std::mutex g_out;
 
+struct Times {
+  int64_t wall_ns = 0;
+  int64_t on_cpu_ns = 0;
+  int64_t ready_ns = 0;
+};
+
+// Adds what it took.
+template <typename Act>
+void Do(const char* operation, Times* times, Act act) {
+  gpubound::Operation scope(operation);
+  times->wall_ns -= ReadNs(CLOCK_MONOTONIC);
+  times->on_cpu_ns -= ReadNs(CLOCK_THREAD_CPUTIME_ID);
+  times->ready_ns -= ReadyNs();
+  act();
+  times->wall_ns += ReadNs(CLOCK_MONOTONIC);
+  times->on_cpu_ns += ReadNs(CLOCK_THREAD_CPUTIME_ID);
+  times->ready_ns += ReadyNs();
+}
+
+void Print(const char* operation, const Times& times) {
+  const std::lock_guard<std::mutex> lock(g_out);
+  std::printf("%s %lld %lld %lld\n", operation, static_cast<long long>(times.wall_ns),
+              static_cast<long long>(times.on_cpu_ns), static_cast<long long>(times.ready_ns));
+}
+
 // Sleeps a little before and after it: what is counted then is no part of the operation, and what
 // is counted late has been counted when the thread ends.
 template <typename Act>
 void Say(const char* operation, Act act) {
   SleepMs(100);
-  int64_t wall_ns = 0;
-  int64_t on_cpu_ns = 0;
-  int64_t ready_ns = 0;
-  {
-    gpubound::Operation scope(operation);
-    wall_ns = -ReadNs(CLOCK_MONOTONIC);
-    on_cpu_ns = -ReadNs(CLOCK_THREAD_CPUTIME_ID);
-    ready_ns = -ReadyNs();
-    act();
-    wall_ns += ReadNs(CLOCK_MONOTONIC);
-    on_cpu_ns += ReadNs(CLOCK_THREAD_CPUTIME_ID);
-    ready_ns += ReadyNs();
-  }
+  Times times;
+  Do(operation, &times, act);
   SleepMs(100);
-  const std::lock_guard<std::mutex> lock(g_out);
-  std::printf("%s %lld %lld %lld\n", operation, static_cast<long long>(wall_ns),
-              static_cast<long long>(on_cpu_ns), static_cast<long long>(ready_ns));
+  Print(operation, times);
 }
 
 void OnFirstCore() {
@@ -84,11 +99,30 @@ void OnFirstCore() {
   sched_setaffinity(0, sizeof(one), &one);
 }
 
+void TakeTurns(int64_t length_ns, int rivals) {
+  const int64_t end_ns = ReadNs(CLOCK_MONOTONIC) + length_ns;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < rivals; ++i) threads.emplace_back([end_ns] { SpinUntil(end_ns); });
+  Times sleeps;
+  Times computes;
+  while (ReadNs(CLOCK_MONOTONIC) < end_ns) {
+    Do("sleeps", &sleeps, [] { SleepMs(100); });
+    Do("computes", &computes, [] { SpinUntil(ReadNs(CLOCK_MONOTONIC) + 37'000'000); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Print("sleeps", sleeps);
+  Print("computes", computes);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 3) return 2;
   const int64_t length_ns = std::atoi(argv[1]) * int64_t{1'000'000'000};
+  if (argc == 3) {
+    TakeTurns(length_ns, std::atoi(argv[2]));
+    return 0;
+  }
   const auto spin = [length_ns] { SpinUntil(ReadNs(CLOCK_MONOTONIC) + length_ns); };
   gpubound::Operation join("join");
   std::vector<std::thread> threads;

@@ -73,6 +73,18 @@ TEST_F(CpuSplitTest, ALookMayGoOnThroughSeveralWindows) {
   EXPECT_EQ(splits.at(kB).told_ns, 15);
 }
 
+TEST_F(CpuSplitTest, ABlockedStretchHasNothingOfTheSumsThatItReachesInto) {
+  Look(0, 20, 12, 0);
+  Follow(kA, 0, {}, 10);
+  Look(12, 47, 0, 0);
+  Follow(kA, 10, {}, 30);
+  Look(40, 60, 10, 3);
+  Follow(kA, 30, {At(50, kB)}, 70);
+  const CpuSplits splits = Take();
+  EXPECT_EQ(splits.at(kA), (CpuSplit{50, 17, 1, 5}));
+  EXPECT_EQ(splits.at(kB), (CpuSplit{10, 5, 2, 5}));
+}
+
 TEST_F(CpuSplitTest, WithoutReadinessOnlyTheTimeOnACpuIsTold) {
   Look(0, 20, 12, std::nullopt);
   Follow(kA, 0, {}, 20);
