@@ -145,9 +145,7 @@ class RunWriter {
     for (Process& process : processes_) {
       const ProcessIdentity identity{trace_.host, trace_.names.processes()[process.index].pid,
                                      begin_ns};
-      auto segment = ImportSegment::Create(folder_, identity, &trace_.names);
-      if (!segment.ok()) return segment.error();
-      process.segment = std::move(*segment);
+      process.segment = std::make_unique<ImportSegment>(folder_, identity, &trace_.names, &files_);
       process.segment->Meta("imported_pids", PidsBeside(PlaceOf(process)));
       // Of thousands of processes and devices not each has to say of each.
       const bool few = processes_.size() * trace_.names.devices().size() <= kMostDeviceRows;
@@ -824,6 +822,7 @@ class RunWriter {
   ForeignTrace& trace_;
   const std::string path_;
   const std::string folder_;
+  ImportFiles files_;
   std::vector<Process> processes_;
   std::vector<uint32_t> place_;  // in processes_, by index of the names
   LaunchJoin join_;

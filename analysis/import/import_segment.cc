@@ -38,47 +38,38 @@ int64_t Signed(uint64_t ns) { return static_cast<int64_t>(ns); }
 
 }  // namespace
 
-Result<std::unique_ptr<ImportSegment>> ImportSegment::Create(const std::string& folder,
-                                                             const ProcessIdentity& identity,
-                                                             const ForeignNames* names) {
-  const std::string path = folder + "/" + TraceFileStem(identity) + ".0.db";
-  const std::string schema = "PRAGMA application_id=" + std::to_string(kTraceApplicationId) +
-                             "; PRAGMA user_version=" + std::to_string(kTraceFormatVersion) + ";" +
-                             kSchemaSql;
-  Result<Database> database = Database::Create(path, schema);
-  if (!database.ok()) return database.error();
-  std::unique_ptr<ImportSegment> segment(
-      new ImportSegment(path, std::move(*database), names));  // NOLINT: the constructor is private
-  segment->Meta("host", identity.host);
-  segment->Meta("pid", identity.pid);
-  segment->Meta("start_realtime_ns", identity.start_realtime_ns);
-  segment->Meta("parent_pid", 0);
-  segment->Meta("segment", 0);
-  segment->Meta("sealed", 1);
-  segment->Meta("version", GPUBOUND_VERSION);
-  segment->Meta("ticks", "monotonic");
-  segment->Meta("device_kind", "imported");
-  segment->Meta("end_how", "import");
-  return segment;
-}
-
-void ImportSegment::Meta(const std::string& key, const SqlValue& value) {
-  if (!database_.Insert("meta", {key, value})) failed_ = true;
+ImportSegment::ImportSegment(const std::string& folder, const ProcessIdentity& identity,
+                             const ForeignNames* names, ImportFiles* files)
+    : path_(folder + "/" + TraceFileStem(identity) + ".0.db"), names_(names), files_(*files) {
+  Meta("host", identity.host);
+  Meta("pid", identity.pid);
+  Meta("start_realtime_ns", identity.start_realtime_ns);
+  Meta("parent_pid", 0);
+  Meta("segment", 0);
+  Meta("sealed", 1);
+  Meta("version", GPUBOUND_VERSION);
+  Meta("ticks", "monotonic");
+  Meta("device_kind", "imported");
+  Meta("end_how", "import");
 }
 
 void ImportSegment::Count(LedgerCounter counter, uint64_t value) {
   ledger_[static_cast<size_t>(counter)] += value;
 }
 
-void ImportSegment::Note(const std::string& text) {
-  failed_ |= !database_.Insert("note(time_ns,text)", {0, text});
-}
-
 void ImportSegment::AddUnknown(int64_t begin_ns, int64_t end_ns, const std::string& reason) {
   begin_ns = std::max(begin_ns, begin_ns_);
   end_ns = std::min(end_ns, end_ns_);
   if (begin_ns >= end_ns) return;
-  failed_ |= !database_.Insert("unknown(start_ns,end_ns,reason)", {begin_ns, end_ns, reason});
+  unknown_.push_back({begin_ns, end_ns, reason});
+  if (unknown_.size() >= kItemsPerChunk) PutUnknown();
+}
+
+void ImportSegment::PutUnknown() {
+  for (const Unknown& time : unknown_) {
+    Insert("unknown(start_ns,end_ns,reason)", {time.begin_ns, time.end_ns, time.reason});
+  }
+  unknown_.clear();
 }
 
 void ImportSegment::See(int64_t begin_ns, int64_t end_ns) {
@@ -86,10 +77,24 @@ void ImportSegment::See(int64_t begin_ns, int64_t end_ns) {
   end_ns_ = std::max(end_ns_, end_ns);
 }
 
-Status ImportSegment::Checked(bool done) {
-  if (done && !failed_) return Ok{};
-  return Error{"writing the imported run", path_, database_.LastError(), "room for the trace",
-               "Choose a place with more room with -o DIR."};
+void ImportSegment::Fail(const Error& error) {
+  if (!failed_) failed_ = error;
+}
+
+Status ImportSegment::Checked() const { return failed_ ? Status(*failed_) : Status(Ok{}); }
+
+Database* ImportSegment::Open() {
+  const Result<Database*> database = files_.Use(path_, is_new_);
+  is_new_ = false;
+  if (database.ok()) return *database;
+  Fail(database.error());
+  return nullptr;
+}
+
+void ImportSegment::Insert(const std::string& table, std::initializer_list<SqlValue> values) {
+  Database* const database = failed_ ? nullptr : Open();
+  if (database == nullptr || database->Insert(table, values)) return;
+  Fail(ImportFiles::NoRoom(path_, database->LastError()));
 }
 
 Status ImportSegment::BeginThread(uint32_t index) {
@@ -178,39 +183,40 @@ Status ImportSegment::Add(const SyncRecord& sync) {
 }
 
 Status ImportSegment::Put(const EncodedChunk& chunk) {
-  if (!chunk.ok) return Checked(false);
-  return Checked(database_.Insert(
+  if (!chunk.ok) Fail(ImportFiles::NoRoom(path_, "a chunk of events that could not be encoded"));
+  Insert(
       "chunk(family,thread,first_sequence,sequence_count,event_count,min_ns,max_ns,compression,"
       "raw_bytes,crc,body)",
       {chunk.family, chunk.thread, chunk.first_sequence, chunk.sequence_count, chunk.event_count,
        chunk.min_ns, chunk.max_ns, chunk.compression, chunk.raw_bytes, chunk.crc,
-       SqlValue(chunk.body)}));
+       SqlValue(chunk.body)});
+  ++chunks_;
+  return Checked();
 }
 
 void ImportSegment::PutRows() {
   for (size_t i = 0; i < threads_.size(); ++i) {
     const ForeignThread& thread = names_->threads()[threads_[i]];
-    failed_ |= !database_.Insert(
-        "thread", {i + kFirstOrdinal, thread.tid, names_->NameOfThread(threads_[i])});
+    Insert("thread", {i + kFirstOrdinal, thread.tid, names_->NameOfThread(threads_[i])});
   }
   for (size_t id = 1; id < labels_used_.size(); ++id) {
     if (!labels_used_[id]) continue;
     const Label& label = names_->labels()[id];
-    failed_ |= !database_.Insert("label", {id, label.kind, label.layer, label.domain, label.text});
+    Insert("label", {id, label.kind, label.layer, label.domain, label.text});
   }
   for (size_t id = 1; id < works_used_.size(); ++id) {
     if (!works_used_[id]) continue;
     const Work& work = names_->works()[id];
     const WorkInfo& info = work.info;
-    failed_ |= !database_.Insert(
-        "work", {id, info.kind, info.copy_kind, work.name, info.grid[0], info.grid[1], info.grid[2],
-                 info.block[0], info.block[1], info.block[2], info.registers_per_thread,
-                 info.static_shared_bytes, info.dynamic_shared_bytes});
+    Insert("work",
+           {id, info.kind, info.copy_kind, work.name, info.grid[0], info.grid[1], info.grid[2],
+            info.block[0], info.block[1], info.block[2], info.registers_per_thread,
+            info.static_shared_bytes, info.dynamic_shared_bytes});
   }
   PutDeviceRows();
   for (size_t i = 0; i < ledger_.size(); ++i) {
     if (ledger_[i] != 0) {
-      failed_ |= !database_.Insert("ledger", {kLedgerCounters[i].name, ledger_[i]});
+      Insert("ledger", {kLedgerCounters[i].name, ledger_[i]});
     }
   }
 }
@@ -219,18 +225,18 @@ void ImportSegment::PutDeviceRows() {
   for (size_t id = 1; id < streams_used_.size(); ++id) {
     if (!streams_used_[id]) continue;
     const Stream& stream = names_->streams()[id];
-    failed_ |= !database_.Insert("stream", {id, stream.device, stream.context, stream.stream});
+    Insert("stream", {id, stream.device, stream.context, stream.stream});
   }
   for (size_t id = 1; id < names_->devices().size(); ++id) {
     if (!lists_all_devices_ && !UsesDevice(static_cast<DeviceId>(id))) continue;
     const Device& device = names_->devices()[id];
     const DeviceInfo& info = device.info;
-    failed_ |= !database_.Insert(
-        "device", {id, info.index, device.uuid, device.name, info.multiprocessors,
-                   info.max_warps_per_multiprocessor, info.max_blocks_per_multiprocessor,
-                   info.max_registers_per_multiprocessor, info.max_shared_bytes_per_multiprocessor,
-                   info.threads_per_warp, info.compute_capability_major,
-                   info.compute_capability_minor, info.memory_bytes, 0});
+    Insert("device",
+           {id, info.index, device.uuid, device.name, info.multiprocessors,
+            info.max_warps_per_multiprocessor, info.max_blocks_per_multiprocessor,
+            info.max_registers_per_multiprocessor, info.max_shared_bytes_per_multiprocessor,
+            info.threads_per_warp, info.compute_capability_major, info.compute_capability_minor,
+            info.memory_bytes, 0});
   }
 }
 
@@ -241,13 +247,19 @@ Status ImportSegment::Finish() {
   if (begin_ns_ > end_ns_) begin_ns_ = end_ns_ = 0;
   Meta("start_monotonic_ns", begin_ns_);
   Meta("end_monotonic_ns", end_ns_);
-  PutRows();
-  Meta("chunks", database_.Scalar("SELECT count(*) FROM chunk", 0));
+  Meta("chunks", chunks_);
   Meta("row_counts", kCountedTables);
-  Query count = database_.Prepare(kCountRowsSql);
-  count.Step();
-  failed_ |= count.failed();
-  return Checked(!failed_ && database_.Commit());
+  for (const auto& [key, text] : text_meta_) Insert("meta", {key, text});
+  for (const auto& [key, number] : number_meta_) Insert("meta", {key, number});
+  for (const std::string& note : notes_) Insert("note(time_ns,text)", {0, note});
+  PutUnknown();
+  PutRows();
+  if (Database* const database = failed_ ? nullptr : Open()) {
+    Query count = database->Prepare(kCountRowsSql);
+    count.Step();
+    if (count.failed()) Fail(ImportFiles::NoRoom(path_, database->LastError()));
+  }
+  return failed_ ? Status(*failed_) : files_.Close(path_);
 }
 
 }  // namespace gpubound

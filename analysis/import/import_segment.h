@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
+#include <initializer_list>
+#include <map>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analysis/base/status.h"
+#include "analysis/import/import_files.h"
 #include "analysis/import/import_names.h"
 #include "analysis/import/import_nesting.h"
 #include "analysis/segments/sqlite.h"
@@ -24,10 +26,9 @@ namespace gpubound {
 
 class ImportSegment {
  public:
-  // Creates the file of process |identity| in |folder|. |names| outlives the object.
-  static Result<std::unique_ptr<ImportSegment>> Create(const std::string& folder,
-                                                       const ProcessIdentity& identity,
-                                                       const ForeignNames* names);
+  // Of process |identity|, in |folder|. |names| and |files| outlive the object.
+  ImportSegment(const std::string& folder, const ProcessIdentity& identity,
+                const ForeignNames* names, ImportFiles* files);
 
   // Thread |index| of the names is the one that the next events and calls are of. Threads come one
   // after the other, each once.
@@ -43,11 +44,12 @@ class ImportSegment {
   Status Add(const SyncRecord& sync);
 
   void Count(LedgerCounter counter, uint64_t value);
-  void Note(const std::string& text);  // for whoever reads the report
+  void Note(const std::string& text) { notes_.push_back(text); }  // for whoever reads the report
 
   // GPU time from |begin_ns| to |end_ns|, as far as that is within what was added, is unknown.
   void AddUnknown(int64_t begin_ns, int64_t end_ns, const std::string& reason);
-  void Meta(const std::string& key, const SqlValue& value);
+  void Meta(const std::string& key, const std::string& text) { text_meta_[key] = text; }
+  void Meta(const std::string& key, int64_t number) { number_meta_[key] = number; }
 
   // Whether work of it was added.
   bool UsesDevice(DeviceId device) const {
@@ -67,7 +69,7 @@ class ImportSegment {
   // The last end of device work; begin_ns() where there is none.
   int64_t work_end_ns() const { return std::max(begin_ns_, work_end_ns_); }
 
-  // Writes what is pending and all rows. Call once, last.
+  // Writes what is pending and all rows, and closes the file. Call once, last.
   Status Finish();
 
  private:
@@ -78,9 +80,6 @@ class ImportSegment {
     uint64_t next_sequence = 0;
     std::vector<Item> items;
   };
-
-  ImportSegment(std::string path, Database database, const ForeignNames* names)
-      : path_(std::move(path)), database_(std::move(database)), names_(names) {}
 
   // Device work has a writer of its own, which is no thread of the program.
   uint32_t DeviceWriter() const { return device_writer_; }
@@ -93,11 +92,30 @@ class ImportSegment {
   Status Put(const EncodedChunk& chunk);
   void PutRows();
   void PutDeviceRows();
-  Status Checked(bool done);
+  void PutUnknown();
+  // Makes the file where there is none yet. A failure is kept, and nothing is written after it.
+  void Insert(const std::string& table, std::initializer_list<SqlValue> values);
+  Database* Open();
+  void Fail(const Error& error);
+  Status Checked() const;
+
+  struct Unknown {
+    int64_t begin_ns;
+    int64_t end_ns;
+    std::string reason;
+  };
 
   const std::string path_;
-  Database database_;
-  const ForeignNames* names_;
+  const ForeignNames* const names_;
+  ImportFiles& files_;
+  bool is_new_ = true;  // there is no file yet
+  std::optional<Error> failed_;
+  // Written at the end, or when they are many: they come process by process, again and again, and
+  // each would open a file for one row.
+  std::map<std::string, std::string> text_meta_;
+  std::map<std::string, int64_t> number_meta_;
+  std::vector<std::string> notes_;
+  std::vector<Unknown> unknown_;
   ChunkEncoder encoder_;
 
   uint32_t device_writer_ = 1;
@@ -116,7 +134,7 @@ class ImportSegment {
   std::vector<bool> devices_used_;
   bool lists_all_devices_ = false;
   Ledger ledger_{};
-  bool failed_ = false;  // a row could not be written
+  int64_t chunks_ = 0;
   int64_t begin_ns_ = INT64_MAX;
   int64_t end_ns_ = INT64_MIN;
   int64_t work_end_ns_ = INT64_MIN;

@@ -68,14 +68,9 @@ Error OpenError(const std::string& path, const std::string& found) {
                      std::to_string(kLongestDatabasePath) + " bytes."};
 }
 
-Error TooManyFiles(const std::string& path) {
-  struct rlimit limit {};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  return {"creating the database", path,
-          "as many files open as this program may have (" + std::to_string(limit.rlim_cur) + ")",
-          "one for each process of the trace, and a few more",
-          "Raise the limit before: ulimit -n " + std::to_string(limit.rlim_cur * 4) +
-              ", as root where it is a hard one; or split the trace by process."};
+Error CreateError(const std::string& path, const std::string& found) {
+  return {"creating the database", path, found, "a new file",
+          "Choose a folder that can be written and has room."};
 }
 
 // Whoever wrote the file may have put queries into it that never end: a view in the place of a
@@ -236,30 +231,29 @@ Result<Database> Database::OpenCopyOf(const std::string& path, const DatabaseExt
 }
 
 Result<Database> Database::Create(const std::string& path, const std::string& schema) {
-  const auto failed = [&path](const std::string& found) {
-    return Error{"creating the database", path, found, "a new file",
-                 "Choose a folder that can be written and has room."};
-  };
   // SQLite would create it 0644.
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0 && errno == EMFILE) return TooManyFiles(path);
-  if (fd < 0) return failed(std::generic_category().message(errno));
+  if (fd < 0) return CreateError(path, std::generic_category().message(errno));
   close(fd);
+  return OpenToWrite(path, "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; BEGIN;" + schema);
+}
+
+Result<Database> Database::GoOn(const std::string& path) {
+  return OpenToWrite(path, "PRAGMA journal_mode=OFF; BEGIN;");
+}
+
+Result<Database> Database::OpenToWrite(const std::string& path, const std::string& sql) {
   Database database;
   sqlite3* opened = nullptr;
   // Nobody else knows of the file yet. To lock it, SQLite would look through all files that it has
-  // open, of which an import has one for each process.
+  // open.
   const int result = sqlite3_open_v2(path.c_str(), &opened,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, "unix-none");
   database.database_.reset(opened);
-  if (result != SQLITE_OK) return failed(sqlite3_errstr(result));
-  // An import has one open for each process, and of thousands their memory would be most of all.
-  sqlite3_db_config(opened, SQLITE_DBCONFIG_LOOKASIDE, nullptr, 0, 0);
+  if (result != SQLITE_OK) return CreateError(path, sqlite3_errstr(result));
   // Whoever writes it removes it on failure, so there is nothing that a journal could save.
-  const std::string sql =
-      "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" + schema;
-  if (sqlite3_exec(opened, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-    return failed(database.LastError());
+  if (!database.Execute(("PRAGMA synchronous=OFF; " + sql).c_str())) {
+    return CreateError(path, database.LastError());
   }
   return database;
 }

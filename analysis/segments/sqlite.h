@@ -2,7 +2,7 @@
 //
 // SQLite, and the only place of the reading half that knows its header. A database that is read is
 // opened so that nothing next to it changes: no checkpoint, no new -wal or -shm file. One that is
-// created is written in one transaction and is worthless before its commit. One object, one thread
+// created is worthless before whoever writes it has committed all of it. One object, one thread
 // at a time.
 #ifndef GPUBOUND_ANALYSIS_SEGMENTS_SQLITE_H_
 #define GPUBOUND_ANALYSIS_SEGMENTS_SQLITE_H_
@@ -92,9 +92,11 @@ class Database {
   // While a query holds a row, that may stay.
   void MapAnew();
 
-  // Creates |path|, 0600, in which |schema| is executed, and begins its one transaction. A file
+  // Creates |path|, 0600, in which |schema| is executed, and begins a transaction. A file
   // that is there already is an error.
   static Result<Database> Create(const std::string& path, const std::string& schema);
+  // Opens one that was created and committed, and begins another transaction.
+  static Result<Database> GoOn(const std::string& path);
 
   // Moves into the database |path|, which nobody writes any more, what lies in logs beside it; then
   // none does. An error where that cannot be, as while somebody reads there.
@@ -143,6 +145,7 @@ class Database {
     TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
     const std::string path;
   };
+  static Result<Database> OpenToWrite(const std::string& path, const std::string& sql);
   static Result<Database> OpenToChange(const std::string& path);
   bool Execute(const char* sql);
   static Result<Database> OpenAt(const std::string& path, const std::string& uri);

@@ -66,7 +66,7 @@ TEST_F(ImportErrors, AFileThatBeginsWithAZeroByteIsNotEmpty) {
   EXPECT_THAT(ErrorOfText(" \n"), HasSubstr("an empty file"));
 }
 
-TEST_F(ImportErrors, ALimitOfOpenFilesIsNamed) {
+TEST_F(ImportErrors, MoreProcessesThanFilesThatMayBeOpenAreNoError) {
   std::string trace = "[";
   for (int pid = 100; pid < 200; ++pid) {
     trace += std::string(pid > 100 ? "," : "") + R"({"ph":"X","cat":"cpu_op","name":"a","pid":)" +
@@ -80,9 +80,8 @@ TEST_F(ImportErrors, ALimitOfOpenFilesIsNamed) {
   const TemporaryRun output;
   const auto summary = ImportTrace(path, output.path());
   setrlimit(RLIMIT_NOFILE, &before);
-  ASSERT_FALSE(summary.ok());
-  EXPECT_THAT(summary.error().found, HasSubstr("as many files open as this program may have (64)"));
-  EXPECT_THAT(summary.error().remedy, HasSubstr("ulimit -n 256"));
+  ASSERT_TRUE(summary.ok()) << summary.error().ToString();
+  EXPECT_EQ(summary->processes, 100u);
 }
 
 TEST_F(ImportErrors, OtherCompressionIsCalledByItsName) {
