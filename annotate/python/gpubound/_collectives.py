@@ -52,8 +52,15 @@ _works: Dict[int, Tuple[int, int]] = {}  # what each Work is and the label of it
 _reducing: "weakref.WeakSet[Any]" = weakref.WeakSet()  # modules that reduce within backward()
 
 
+def _name_of(process_group: Any) -> str:
+    try:
+        return process_group.group_name
+    except RuntimeError:  # torch sets none in a group that is a class in Python
+        return sys.modules["torch.distributed.distributed_c10d"]._world.pg_names[process_group]
+
+
 def _group_of(process_group: Any) -> _Group:
-    name = process_group.group_name
+    name = _name_of(process_group)
     group = _groups.get(name)
     if group is None:
         group = _groups[name] = _Group(name, process_group.size())

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks of which one comes late to each collective: those that DistributedDataParallel starts within
 backward(), and others. Each rank writes down when it came, and the last line of rank 0 says, as JSON, for
-how long each pid waited for which, in nanoseconds. For torchrun. Arguments: turns, seconds of lateness."""
+how long each pid waited for which, in nanoseconds. For torchrun. Arguments: turns, seconds of lateness, and
+the backend (`gloo`, or `stored` of stored_group.py, which has no reduction within backward())."""
+import importlib
 import json
 import os
 import sys
@@ -11,11 +13,15 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-turns, lateness = int(sys.argv[1]), float(sys.argv[2])
-dist.init_process_group("gloo")
+turns, lateness, backend = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+if backend == "stored":
+    importlib.import_module("stored_group")
+dist.init_process_group(backend)
 rank, size = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(1)
-model = nn.parallel.DistributedDataParallel(nn.Linear(8, 1))
+model = nn.Linear(8, 1)
+if backend == "gloo":
+    model = nn.parallel.DistributedDataParallel(model)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 came = []
 
@@ -43,14 +49,16 @@ def backward():
     loss.backward()
 
 
-backward()  # ranks begin when they have imported everything
+if backend == "gloo":
+    backward()  # ranks begin when they have imported everything
 note()
 dist.barrier()
 for i in range(turns):
-    optimizer.zero_grad()
-    be_late(i)
-    backward()
-    optimizer.step()
+    if backend == "gloo":
+        optimizer.zero_grad()
+        be_late(i)
+        backward()
+        optimizer.step()
     come(i)
     dist.all_reduce(torch.ones(1))
     come(i)
