@@ -63,7 +63,8 @@ class NativesTest(RecordedTest):
             def __new__(cls, value):
                 return ctypes.c_int.__new__(cls, value)
         calls = self.calls("base", sources=(), take=["none"], constructors=["base.Number"])
-        # From 3.13 on the metaclasses of ctypes are such as Python makes; by the stable ABI 3.9 does not show the slots of others.
+        # From 3.13 on the metaclasses of ctypes are such as Python makes; by the stable ABI 3.9 does not show the slots
+        # of others.
         is_hidden = sys.version_info < (3, 10) and _core.__file__.endswith(".abi3.so")
         found = 0 if sys.version_info >= (3, 13) or is_hidden else 1
         self.assertEqual(calls.install(), found)
