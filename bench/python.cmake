@@ -26,6 +26,6 @@ if(GPUBOUND_BUILD_TESTS)
   add_test(NAME bench_python_bench COMMAND ${python_bench} --quick)
   set_tests_properties(bench_python_bench PROPERTIES LABELS "long;bench" TIMEOUT 300)
   add_test(NAME bench_stacks_bench COMMAND ${interpreter} ${CMAKE_CURRENT_LIST_DIR}/python/stacks_bench.py
-    --command $<TARGET_FILE:gpubound> --quick)
+    --command $<TARGET_FILE:gpubound> --package ${CMAKE_BINARY_DIR}/python --quick)
   set_tests_properties(bench_stacks_bench PROPERTIES LABELS "long;bench" TIMEOUT 300)
 endif()
