@@ -251,11 +251,12 @@ Json CausesJson(const Report& report, const ReportProcess& process) {
   return causes;
 }
 
-// Frames as [caller, position in |names| of function, package and file, line, looks, own looks],
-// callers first.
+// Frames as [caller, position in |names| of function, package and file (-1: none), line, looks, own
+// looks], callers first.
 Json StacksJson(const ReportStacks& stacks, std::map<std::string, size_t>* names) {
-  const auto number = [names](const std::string& name) {
-    return names->try_emplace(Cut(name), names->size()).first->second;
+  const auto number = [names](const std::string& name) -> int64_t {
+    if (name.empty()) return -1;
+    return static_cast<int64_t>(names->try_emplace(Cut(name), names->size()).first->second);
   };
   const auto frame = [&number](const ReportFrame& row) {
     return Json::array({row.caller, number(row.function), number(row.package), number(row.file),

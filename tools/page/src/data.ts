@@ -299,7 +299,7 @@ export interface OperationKernels extends DeviceWork {
   kernels: Kernel[];
 }
 
-// Position of its caller in the list, plus one (0: none); of names: function, library (empty: the
+// Position of its caller in the list, plus one (0: none); of names: function, library (-1: the
 // program's own) and file; line, looks, looks of its own.
 export type FrameRow = [number, number, number, number, number, number, number];
 

@@ -33,8 +33,8 @@ function treeOf(rows: FrameRow[], names: string[]): Frame[] {
     const caller = calledBy === 0 ? null : frames[calledBy - 1];
     const frame: Frame = {
       name: names[name],
-      library: names[library],
-      file: names[file],
+      library: names[library] ?? '',
+      file: names[file] ?? '',
       line,
       looks,
       own,
