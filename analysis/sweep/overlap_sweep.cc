@@ -43,7 +43,7 @@ class Sweep {
         launches_(*input.process, input.roles->operations().size()),
         smi_(input.span),
         cpu_(input.span),
-        stacks_(input.span),
+        stacks_(input.span, input.scan->started_ns),
         counters_(input.process->counters, input.span.begin_ns, timeline_.state().operation),
         waits_or_counts_(!input.peers->empty() || !input.process->counters.empty()) {
     TakeState(timeline_.state());
@@ -121,7 +121,8 @@ class Sweep {
     BookProcess(begin_ns);
     if (all_) lanes_.BookWindow(Clipped(begin_ns), in_.span);
     SplitCpuTimes(begin_ns, end_ns);
-    CountStacks(begin_ns, end_ns);
+    for (const StackLooks& seen : timeline_.seen_stacks()) stacks_.Add(seen);
+    stacks_.Follow(timeline_.doing_at_begin().operation(), begin_ns, timeline_.changes(), end_ns);
     BookAllUntil(Clipped(end_ns));
     queued_.TakeWindow(begin_ns, timeline_.doing_at_begin(), timeline_.changes(),
                        devices_.changes(), [this](IdleCause cause) { iterations_.EndGap(cause); });
@@ -152,13 +153,11 @@ class Sweep {
   }
 
   // Of the reporting thread, whose time is that of the process, and of those with rows of their own.
-  bool HasRows(uint32_t thread) {
-    if (thread == in_.scan->reporting) return true;
-    return all_ && timeline_.LaneOf(thread) != kNotOne;
-  }
   void SplitCpuTimes(int64_t begin_ns, int64_t end_ns) {
     for (const ThreadCpuTime& taken : timeline_.cpu_times()) {
-      if (HasRows(taken.thread)) cpu_.Add(taken.thread, taken.time);
+      const bool reports = taken.thread == in_.scan->reporting;
+      if (!reports && (!all_ || timeline_.LaneOf(taken.thread) == kNotOne)) continue;
+      cpu_.Add(taken.thread, taken.time);
     }
     const auto of_process = [](const Doing& doing) { return doing.operation(); };
     const auto of_lane = [in_lane = timeline_.InLane()](const Doing& doing) {
@@ -176,31 +175,6 @@ class Sweep {
       cpu_.Follow(thread, of_lane(timeline_.LaneDoing(lane)), begin_ns, changes, end_ns, of_lane);
     }
     cpu_.CloseShared();
-  }
-
-  // Of the same threads.
-  void CountStacks(int64_t begin_ns, int64_t end_ns) {
-    for (const ThreadSeenStack& taken : timeline_.seen_stacks()) {
-      if (HasRows(taken.thread)) stacks_.Add(taken.thread, taken.seen);
-    }
-    const auto of_process = [](const Doing& doing) { return doing.operation(); };
-    const auto of_lane = [in_lane = timeline_.InLane()](const Doing& doing) {
-      return in_lane(doing).operation();
-    };
-    const int64_t started_ns = in_.scan->started_ns;
-    for (const uint32_t thread : stacks_.open()) {
-      if (thread == in_.scan->reporting) {
-        stacks_.Follow(thread, timeline_.doing_at_begin().operation(), begin_ns,
-                       timeline_.changes(), end_ns, started_ns, of_process);
-        continue;
-      }
-      const uint32_t lane = timeline_.LaneOf(thread);
-      std::span<const ThreadChange> changes;
-      if (timeline_.IsLaneAwake(lane)) changes = timeline_.LaneChanges(lane);
-      stacks_.Follow(thread, of_lane(timeline_.LaneDoing(lane)), begin_ns, changes, end_ns,
-                     started_ns, of_lane);
-    }
-    stacks_.CloseCounted();
   }
 
   void NoteWork(const DeviceWork& work, const GpuItem& item) {
@@ -379,12 +353,12 @@ class Sweep {
     for (CellBook::Row& row : result_.rows) PutByDevice(&row);
     for (size_t lane = 0; all_ && lane < timeline_.lanes(); ++lane) {
       result_.lanes.push_back({timeline_.lane_thread(lane), lanes_.Rows(lane),
-                               timeline_.lane_scopes(lane), cpu_.Take(timeline_.lane_thread(lane)),
-                               stacks_.Take(timeline_.lane_thread(lane), in_.scan->started_ns)});
+                               timeline_.lane_scopes(lane),
+                               cpu_.Take(timeline_.lane_thread(lane))});
     }
     result_.counts = timeline_.Finish();
     result_.cpu = cpu_.Take(in_.scan->reporting);
-    result_.stacks = stacks_.Take(in_.scan->reporting, in_.scan->started_ns);
+    result_.stacks = stacks_.Take();
     result_.total_cpu_time = timeline_.total_cpu_time();
     result_.caused_ns = caused_.caused_ns();
     result_.iterations = iterations_.Take();

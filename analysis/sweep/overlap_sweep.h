@@ -42,7 +42,6 @@ struct LaneCells {
   std::vector<CellBook::Row> rows;
   LaneScopes scopes;
   CpuSplits cpu;
-  StackCounts stacks;
 };
 
 // Work whose times are wrong by more than kClockToleranceNs.

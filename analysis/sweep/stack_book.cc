@@ -4,77 +4,83 @@
 #include "analysis/sweep/stack_book.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace gpubound {
 
-void StackBook::Add(uint32_t thread, const StackLooks& seen) {
+void StackBook::Add(const StackLooks& seen) {
   if (seen.looks == 0 || seen.end_ns < seen.start_ns) return;
-  Thread& of = threads_[thread];
-  if (of.seen.empty()) open_.push_back(thread);
-  of.seen.push({seen.start_ns, seen.end_ns, seen.frame, seen.looks, seen.runnable});
+  seen_.push({seen.start_ns, seen.end_ns, seen.frame, seen.looks, seen.runnable});
 }
 
-int64_t StackBook::Seen::TimeOf(uint32_t look) const {
-  if (looks < 2) return begin_ns;
+// A file may say any number of looks, so they are not gone through.
+uint32_t StackBook::Seen::LooksBefore(int64_t time_ns) const {
   __extension__ using Wide = __int128;
-  return begin_ns + static_cast<int64_t>(Wide{end_ns - begin_ns} * look / (looks - 1));
+  const auto is_before = [&](uint32_t look) {
+    if (looks < 2) return begin_ns < time_ns;
+    return begin_ns + static_cast<int64_t>((Wide{end_ns} - begin_ns) * look / (looks - 1)) <
+           time_ns;
+  };
+  const auto numbers = std::views::iota(uint32_t{0}, looks);
+  return static_cast<uint32_t>(std::ranges::partition_point(numbers, is_before) - numbers.begin());
 }
 
-void StackBook::CountUntil(int64_t end_ns, int64_t started_ns, Thread* thread) {
-  while (!thread->seen.empty()) {
-    const Seen seen = thread->seen.front();
-    for (; thread->counted < seen.looks; ++thread->counted) {
-      const int64_t time_ns = seen.TimeOf(thread->counted);
-      if (time_ns >= end_ns) return;
-      if (time_ns < span_.begin_ns || time_ns >= span_.end_ns) continue;
-      StackCount& count = thread->counts[{thread->operation, time_ns >= started_ns, seen.frame}];
-      ++count.looks;
-      count.runnable += seen.RunnableOf(thread->counted + 1) - seen.RunnableOf(thread->counted);
-    }
-    thread->seen.pop();
-    thread->counted = 0;
+void StackBook::Count(const Seen& seen, bool started, uint32_t first, uint32_t until) {
+  if (first >= until) return;
+  StackCount& count = counts_[{operation_, started, seen.frame}];
+  count.looks += until - first;
+  count.runnable += seen.RunnableOf(until) - seen.RunnableOf(first);
+}
+
+void StackBook::CountUntil(int64_t end_ns) {
+  while (!seen_.empty()) {
+    const Seen seen = seen_.front();
+    const uint32_t until = std::max(counted_, seen.LooksBefore(end_ns));
+    const uint32_t first = std::max(counted_, seen.LooksBefore(span_.begin_ns));
+    const uint32_t last = std::min(until, seen.LooksBefore(span_.end_ns));
+    const uint32_t started = seen.LooksBefore(started_ns_);
+    Count(seen, /*started=*/false, first, std::min(last, started));
+    Count(seen, /*started=*/true, std::max(first, started), last);
+    counted_ = until;
+    if (until < seen.looks) return;
+    seen_.pop();
+    counted_ = 0;
   }
 }
 
-void StackBook::CloseCounted() {
-  std::erase_if(open_, [this](uint32_t thread) { return threads_.at(thread).seen.empty(); });
+void StackBook::Follow(OperationIndex at_begin, int64_t begin_ns,
+                       std::span<const ThreadChange> changes, int64_t end_ns) {
+  if (seen_.empty()) return;
+  CountUntil(begin_ns);
+  operation_ = at_begin;
+  for (const ThreadChange& change : changes) {
+    const OperationIndex operation = change.doing.operation();
+    if (operation == operation_) continue;
+    CountUntil(change.time_ns);
+    operation_ = operation;
+  }
+  CountUntil(end_ns);
 }
 
-StackCounts StackBook::Take(uint32_t thread, int64_t started_ns) {
-  const auto found = threads_.find(thread);
-  if (found == threads_.end()) return {};
-  CountUntil(span_.end_ns, started_ns, &found->second);
-  found->second.seen.clear();
-  return std::move(found->second.counts);
+StackCounts StackBook::Take() {
+  CountUntil(span_.end_ns);
+  seen_.clear();
+  return std::move(counts_);
 }
 
-void StackBook::Thread::Visit(StateArchive& archive) {
-  archive.IndexBelow(archive.operations(), operation);
-  archive.All(seen, counted);
-  uint64_t count = counts.size();
+void StackBook::Visit(StateArchive& archive) {
+  archive.IndexBelow(archive.operations(), operation_);
+  archive.All(seen_, counted_);
+  uint64_t count = counts_.size();
   archive.All(count);
-  auto next = counts.begin();
+  auto next = counts_.begin();
   for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
     StackPlace place = archive.reads() ? StackPlace{} : next->first;
     archive.IndexBelow(archive.operations(), place.operation);
     archive.All(place.started, place.frame);
-    archive.All(archive.reads() ? counts[place] : (next++)->second);
+    archive.All(archive.reads() ? counts_[place] : (next++)->second);
   }
-}
-
-void StackBook::Visit(StateArchive& archive) {
-  uint64_t count = threads_.size();
-  archive.All(count);
-  auto next = threads_.begin();
-  for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
-    uint32_t thread = archive.reads() ? 0 : next->first;
-    archive.All(thread);
-    Thread& of = archive.reads() ? threads_[thread] : (next++)->second;
-    of.Visit(archive);
-    if (archive.reads() && !of.seen.empty()) open_.push_back(thread);
-  }
-  if (archive.reads() && archive.failed()) threads_.clear(), open_.clear();
 }
 
 }  // namespace gpubound

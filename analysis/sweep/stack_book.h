@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stacks were seen in each operation. A look at a stack is a point in time, and counts for the
-// operation in which its thread is then:
+// What stacks of a thread were seen in each operation. A look at a stack is a point in time, and counts for the
+// operation in which the thread is then:
 //
 //   looks        x         x         x         x         x
 //   operations   |---- A ----|-- B --|------ A ------|
@@ -30,7 +30,7 @@ namespace gpubound {
 // Where a stack was seen.
 struct StackPlace {
   OperationIndex operation = kNoOperationIndex;
-  bool started = false;  // behind the process's start-up: behind its first operation or iteration
+  bool started = false;  // after start-up, which ends with the first operation or iteration
   FrameId frame{};
   friend auto operator<=>(const StackPlace&, const StackPlace&) = default;
 };
@@ -49,35 +49,19 @@ using StackCounts = std::map<StackPlace, StackCount>;
 
 class StackBook {
  public:
-  explicit StackBook(const Interval& span) : span_(span) {}
+  // Before |started_ns| the process starts up.
+  StackBook(const Interval& span, int64_t started_ns) : span_(span), started_ns_(started_ns) {}
 
-  // Before the window in which they begin; of a thread in order of begin.
-  void Add(uint32_t thread, const StackLooks& seen);
+  // Before the window in which they begin; in order of begin.
+  void Add(const StackLooks& seen);
 
-  // Threads with looks that are not counted yet; as of CpuSplitter::Follow(). Before |started_ns|
-  // the process starts up.
-  const std::vector<uint32_t>& open() const { return open_; }
-  template <typename OperationOf>
-  void Follow(uint32_t thread, OperationIndex at_begin, int64_t begin_ns,
-              std::span<const ThreadChange> changes, int64_t end_ns, int64_t started_ns,
-              OperationOf operation_of) {
-    Thread& of = threads_.at(thread);
-    CountUntil(begin_ns, started_ns, &of);
-    of.operation = at_begin;
-    for (const ThreadChange& change : changes) {
-      if (of.seen.empty()) break;
-      const OperationIndex operation = operation_of(change.doing);
-      if (operation == of.operation) continue;
-      CountUntil(change.time_ns, started_ns, &of);
-      of.operation = operation;
-    }
-    CountUntil(end_ns, started_ns, &of);
-    if (!changes.empty()) of.operation = operation_of(changes.back().doing);
-  }
-  void CloseCounted();  // after all of them
+  // Window by window, what the thread did: |at_begin| from |begin_ns| on, then each of |changes|,
+  // until |end_ns|. Not needed for a window before which nothing was added that is not counted yet.
+  void Follow(OperationIndex at_begin, int64_t begin_ns, std::span<const ThreadChange> changes,
+              int64_t end_ns);
 
-  // What was seen until the span's end, and no more of the thread is asked.
-  StackCounts Take(uint32_t thread, int64_t started_ns);
+  // What was seen until the span's end, and nothing comes any more.
+  StackCounts Take();
 
   void Visit(StateArchive& archive);
 
@@ -88,7 +72,8 @@ class StackBook {
     FrameId frame;
     uint32_t looks;
     uint32_t runnable;
-    int64_t TimeOf(uint32_t look) const;
+    // How many lie before |time_ns|.
+    uint32_t LooksBefore(int64_t time_ns) const;
     // Of the |first| looks, taken to be as the others are.
     uint64_t RunnableOf(uint32_t first) const { return uint64_t{runnable} * first / looks; }
     template <typename Archive>
@@ -96,18 +81,15 @@ class StackBook {
       archive.All(begin_ns, end_ns, frame, looks, runnable);
     }
   };
-  struct Thread {
-    OperationIndex operation = kNoOperationIndex;
-    Fifo<Seen> seen;
-    uint32_t counted = 0;  // looks of the first of them
-    StackCounts counts;
-    void Visit(StateArchive& archive);
-  };
-  void CountUntil(int64_t end_ns, int64_t started_ns, Thread* thread);
+  void CountUntil(int64_t end_ns);
+  void Count(const Seen& seen, bool started, uint32_t first, uint32_t until);
 
   const Interval span_;
-  std::map<uint32_t, Thread> threads_;
-  std::vector<uint32_t> open_;
+  const int64_t started_ns_;
+  OperationIndex operation_ = kNoOperationIndex;
+  Fifo<Seen> seen_;
+  uint32_t counted_ = 0;  // looks of the first of them
+  StackCounts counts_;
 };
 
 }  // namespace gpubound

@@ -151,8 +151,7 @@ void ProcessTimeline::TakeSeenStacks(int64_t end_ns) {
   for (const StackLooks* next = next_seen_stacks_.Peek(); next != nullptr;
        next = next_seen_stacks_.Peek()) {
     if (next->start_ns >= end_ns) return;
-    const std::optional<uint32_t> thread = ThreadOf(next->tid, next->end_ns);
-    if (thread) seen_stacks_.push_back({*thread, *next});
+    if (ThreadOf(next->tid, next->end_ns) == scan_.reporting) seen_stacks_.push_back(*next);
     next_seen_stacks_.Pop();
   }
 }

@@ -66,11 +66,6 @@ struct TotalCpuTime {
 };
 
 // What is known of where a thread was.
-struct ThreadSeenStack {
-  uint32_t thread = 0;
-  StackLooks seen;
-};
-
 struct ThreadCpuTime {
   uint32_t thread = 0;
   CpuTime time;
@@ -143,7 +138,8 @@ class ProcessTimeline {
   const std::vector<uint64_t>& steps() const { return steps_; }  // iterations that end there
   // Of threads that are known, what begins in it. Since Open().
   const std::vector<ThreadCpuTime>& cpu_times() const { return cpu_times_; }
-  const std::vector<ThreadSeenStack>& seen_stacks() const { return seen_stacks_; }  // likewise
+  // Likewise, of the reporting thread alone.
+  const std::vector<StackLooks>& seen_stacks() const { return seen_stacks_; }
   const TotalCpuTime& total_cpu_time() const { return total_cpu_time_; }  // of all threads
 
   CallIndex& calls() { return call_index_; }
@@ -254,7 +250,7 @@ class ProcessTimeline {
   Refinement refinement_;
   std::vector<uint64_t> steps_;
   std::vector<ThreadCpuTime> cpu_times_;
-  std::vector<ThreadSeenStack> seen_stacks_;
+  std::vector<StackLooks> seen_stacks_;
   Doing doing_at_begin_;
   PlainList<ThreadChange> changes_;
 

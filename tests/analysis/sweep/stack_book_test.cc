@@ -14,7 +14,6 @@ constexpr OperationIndex kA{1};
 constexpr OperationIndex kB{2};
 constexpr FrameId kF{5};
 constexpr FrameId kG{6};
-constexpr uint32_t kThread = 3;
 
 class StackBookTest : public testing::Test {
  protected:
@@ -22,18 +21,16 @@ class StackBookTest : public testing::Test {
     return {time_ns, Doing(operation, Layer::kNative, IdleCause::kUnknown, kNotOne)};
   }
   void Saw(int64_t begin_ns, int64_t end_ns, FrameId frame, uint32_t looks, uint32_t runnable = 0) {
-    book_.Add(kThread, {begin_ns, end_ns, 7, frame, looks, runnable});
+    book_.Add({begin_ns, end_ns, 7, frame, looks, runnable});
   }
   void Follow(OperationIndex at_begin, const std::vector<ThreadChange>& changes, int64_t end_ns,
               int64_t begin_ns = INT64_MIN) {
-    book_.Follow(kThread, at_begin, begin_ns, changes, end_ns, kStartedNs,
-                 [](const Doing& doing) { return doing.operation(); });
-    book_.CloseCounted();
+    book_.Follow(at_begin, begin_ns, changes, end_ns);
   }
-  StackCounts Take() { return book_.Take(kThread, kStartedNs); }
+  StackCounts Take() { return book_.Take(); }
 
   static constexpr int64_t kStartedNs = 100;
-  StackBook book_{{0, 1000}};
+  StackBook book_{{0, 1000}, kStartedNs};
 };
 
 TEST_F(StackBookTest, ALookCountsForTheOperationAtItsInstant) {
@@ -59,10 +56,8 @@ TEST_F(StackBookTest, AnOperationThatBeginsAtTheInstantOfALookHasIt) {
 TEST_F(StackBookTest, ARecordMayGoOnThroughSeveralWindows) {
   Saw(200, 380, kF, 10, 5);
   Follow(kA, {}, 250);
-  EXPECT_FALSE(book_.open().empty());
   Follow(kB, {At(300, kA)}, 310);
   Follow(kA, {}, 400);
-  EXPECT_TRUE(book_.open().empty());
   const StackCounts counts = Take();
   EXPECT_EQ(counts.at({kB, true, kF}).looks, 2u);  // 260, 280
   EXPECT_EQ(counts.at({kA, true, kF}).looks, 8u);
@@ -90,6 +85,14 @@ TEST_F(StackBookTest, LooksOutsideTheSpanDoNotCount) {
   EXPECT_EQ(Take(), (StackCounts{{{kA, true, kG}, {1, 0}}}));
 }
 
+TEST_F(StackBookTest, AnyNumberOfLooksIsCountedAtOnce) {
+  Saw(200, 399, kF, UINT32_MAX, UINT32_MAX);
+  Follow(kA, {At(300, kB)}, 400);
+  const StackCounts counts = Take();
+  EXPECT_EQ(counts.at({kA, true, kF}).looks + counts.at({kB, true, kF}).looks, UINT32_MAX);
+  EXPECT_NEAR(static_cast<double>(counts.at({kA, true, kF}).looks), UINT32_MAX * 100.0 / 199, 1e3);
+}
+
 TEST_F(StackBookTest, ItsStateCanBeWrittenDownAndReadAgain) {
   Saw(200, 380, kF, 10, 5);
   Saw(390, 390, kG, 1, 1);
@@ -99,15 +102,14 @@ TEST_F(StackBookTest, ItsStateCanBeWrittenDownAndReadAgain) {
   book_.Visit(written);
   const std::string state = written.Take();
 
-  StackBook other{{0, 1000}};
+  StackBook other{{0, 1000}, kStartedNs};
   StateArchive read(state);
   read.SetLimits(3, 1);
   other.Visit(read);
   ASSERT_TRUE(read.done());
-  const auto operation_of = [](const Doing& doing) { return doing.operation(); };
-  other.Follow(kThread, kB, 250, {}, 400, kStartedNs, operation_of);
+  other.Follow(kB, 250, {}, 400);
   Follow(kB, {}, 400, 250);
-  EXPECT_EQ(other.Take(kThread, kStartedNs), Take());
+  EXPECT_EQ(other.Take(), Take());
 }
 
 }  // namespace
