@@ -41,6 +41,10 @@ namespace gpubound {
   X(GPUBOUND_QUIET_APIS, "", "CUDA API functions to count instead of recording, separated by commas, beside the built-in list of queries; -NAME records one of that list.")
 // clang-format on
 
+// Of GPUBOUND_STACKS, beside 0.
+inline constexpr int kLeastStacksPerSecond = 10;
+inline constexpr int kMostStacksPerSecond = 1000;
+
 struct EnvVar {
   const char* name;
   const char* default_value;

@@ -15,10 +15,6 @@
 
 namespace gpubound {
 
-// Looks at the Python stack of each thread.
-inline constexpr uint32_t kLeastStacksPerSecond = 10;
-inline constexpr uint32_t kMostStacksPerSecond = 1000;
-
 struct Settings {
   std::string run_directory;  // GPUBOUND_RUN; empty: choose the default name
   bool disabled = false;

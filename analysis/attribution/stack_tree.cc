@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "analysis/base/base_name.h"
+
 namespace gpubound {
 namespace {
 
@@ -33,8 +35,6 @@ constexpr HandsOn kHandOn[] = {
     {"/contextlib.py", "inner"},
 };
 
-std::string BaseName(const std::string& file) { return file.substr(file.rfind('/') + 1); }
-
 std::string_view LastName(std::string_view qualified) {
   const size_t dot = qualified.rfind('.');
   return dot == std::string_view::npos ? qualified : qualified.substr(dot + 1);
@@ -51,8 +51,8 @@ bool OnlyHandsOn(const Function& function) {
 
 constexpr std::string_view kPackageFolders[] = {"/site-packages/", "/dist-packages/"};
 
-// Behind the folder in which packages lie, or the standard library.
-std::string_view BehindPackageFolder(std::string_view file) {
+// The path below the folder in which packages lie; empty where it lies in none.
+std::string_view BelowPackageFolder(std::string_view file) {
   for (const std::string_view folder : kPackageFolders) {
     const size_t at = file.rfind(folder);
     if (at != std::string_view::npos) return file.substr(at + folder.size());
@@ -60,7 +60,8 @@ std::string_view BehindPackageFolder(std::string_view file) {
   return {};
 }
 
-std::string_view BehindStandardLibrary(std::string_view file) {
+// The same of the standard library's.
+std::string_view BelowStandardLibrary(std::string_view file) {
   constexpr std::string_view kFolder = "/lib/python3";
   const size_t at = file.rfind(kFolder);
   if (at == std::string_view::npos) return {};
@@ -186,7 +187,7 @@ class StackTree {
     return "import " + ModuleOf(function.file);
   }
 
-  // Depth first, so that callers come first. What few looks saw stays with its caller.
+  // Depth first, so that callers come first. What few looks saw is left out.
   void PutFrames(uint32_t node, uint32_t position, std::vector<ReportFrame>* frames) const {
     constexpr uint64_t kLeastOutOf = 500;
     constexpr size_t kMostFrames = 2000;
@@ -210,13 +211,12 @@ class StackTree {
 }  // namespace
 
 std::string PackageOf(std::string_view file) {
-  const std::string_view behind = BehindPackageFolder(file);
-  if (!behind.empty()) {
-    const size_t slash = behind.find('/');
-    const std::string_view first = behind.substr(0, slash);
+  const std::string_view path = BelowPackageFolder(file);
+  if (!path.empty()) {
+    const std::string_view first = path.substr(0, path.find('/'));
     return std::string(first.ends_with(".py") ? first.substr(0, first.size() - 3) : first);
   }
-  if (file.starts_with(kFrozen) || !BehindStandardLibrary(file).empty()) {
+  if (file.starts_with(kFrozen) || !BelowStandardLibrary(file).empty()) {
     return std::string(kPython);
   }
   return {};
@@ -224,8 +224,8 @@ std::string PackageOf(std::string_view file) {
 
 std::string ModuleOf(std::string_view file) {
   constexpr std::string_view kEnding = ".py", kInit = "/__init__";
-  std::string_view path = BehindPackageFolder(file);
-  if (path.empty()) path = BehindStandardLibrary(file);
+  std::string_view path = BelowPackageFolder(file);
+  if (path.empty()) path = BelowStandardLibrary(file);
   if (path.empty()) path = file.substr(file.rfind('/') + 1);
   if (path.ends_with(kEnding)) path.remove_suffix(kEnding.size());
   if (path.ends_with(kInit)) path.remove_suffix(kInit.size());

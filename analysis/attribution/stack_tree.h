@@ -17,7 +17,7 @@
 
 namespace gpubound {
 
-// By operation, most looks first; what the process did as it started up comes first of all.
+// What the process did as it started up, then each operation, most looks first.
 std::vector<ReportStacks> StacksOf(const StackCounts& counts, const ProcessTrace& process,
                                    const LabelRoles& roles);
 

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "analysis/base/base_name.h"
 #include "analysis/import/nsys_table.h"
 
 namespace gpubound {
@@ -35,8 +36,7 @@ Status ReadSession(NsysExport* from) {
   if (start.failed()) return from->Checked(start);
   NsysTable processes(database, "PROCESSES", {"globalPid", "name"});
   while (processes.HasFirst(2) && processes.Step()) {
-    std::string name = processes.Text(1);
-    name = name.substr(name.rfind('/') + 1);
+    const std::string name = BaseName(processes.Text(1));
     trace->names.NameProcess(std::to_string(NsysPid(processes.Int(0).value_or(0))), name);
   }
   return from->Checked(processes);

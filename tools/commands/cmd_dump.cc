@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `gpubound dump RUN`: the Python stacks of a run as they were last seen.
-#include <csignal>
+#include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "tools/commands/option_parser.h"
 #include "tools/commands/option_values.h"
 #include "tools/commands/prepare_analysis.h"
+#include "tools/console/clock.h"
 #include "tools/console/console.h"
 #include "tools/console/exit_codes.h"
 #include "tools/launch/run_directory.h"
@@ -47,17 +47,10 @@ std::optional<std::string> RunOf(int64_t pid) {
   return std::nullopt;
 }
 
-int64_t NowNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 bool AnyGoesOn(const Run& run) {
-  for (const ProcessTrace& process : run.processes) {
-    if (process.span_end == SpanEnd::kGoesOn) return true;
-  }
-  return false;
+  return std::any_of(run.processes.begin(), run.processes.end(), [](const ProcessTrace& process) {
+    return process.span_end == SpanEnd::kGoesOn;
+  });
 }
 
 }  // namespace
@@ -84,21 +77,19 @@ int DumpStacks(const Arguments& words) {
     }
     path = *run;
   }
-  if (path.empty()) {
-    const Result<std::string> newest = NewestRun(".");
-    if (!newest.ok()) {
-      PrintError(newest.error());
-      return kExitUnreadable;
-    }
-    path = *newest;
+  const Result<std::string> chosen = RunOrNewest(path);
+  if (!chosen.ok()) {
+    PrintError(chosen.error());
+    return kExitUnreadable;
   }
+  path = *chosen;
   const Result<Run> run = OpenGrowingRun(path);
   if (!run.ok()) {
     PrintError(run.error());
     return kExitUnreadable;
   }
   std::optional<int64_t> now_ns;
-  if (AnyGoesOn(*run)) now_ns = NowNs();
+  if (AnyGoesOn(*run)) now_ns = ReadClockNs(CLOCK_MONOTONIC);
   const std::string text = RenderStacks(*run, pid, now_ns);
   if (!text.empty()) return WriteStdout(text);
   PrintFailure("no Python stack was looked at in " + path +

@@ -22,6 +22,7 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/run_arguments.h"
 #include "tools/commands/run_summary.h"
+#include "tools/console/clock.h"
 #include "tools/console/console.h"
 #include "tools/console/diagnostics.h"
 #include "tools/console/exit_codes.h"
@@ -41,12 +42,6 @@ namespace gpubound {
 namespace {
 
 constexpr char kRecording[] = "recording the run";  // for errors
-
-int64_t ReadClockNs(clockid_t clock) {
-  timespec now = {};
-  clock_gettime(clock, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 std::string HostName() {
   char name[256] = {};

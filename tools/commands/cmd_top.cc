@@ -75,14 +75,12 @@ int WatchRun(const Arguments& words) {
   parser.AddFlag("--once", &once, "Print how it is now, and end; so it is without a terminal");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
   AllowManyFiles();
-  if (path.empty()) {
-    const Result<std::string> newest = NewestRun(".");
-    if (!newest.ok()) {
-      PrintError(newest.error());
-      return kExitUnreadable;
-    }
-    path = *newest;
+  const Result<std::string> chosen = RunOrNewest(path);
+  if (!chosen.ok()) {
+    PrintError(chosen.error());
+    return kExitUnreadable;
   }
+  path = *chosen;
   LiveRun run(path);
   const StreamFacts output = FactsOf(STDOUT_FILENO);
   const TextOptions options = TextOptionsFor(output, EnvironmentVariable);

@@ -3,9 +3,13 @@
 // Splits at the first `--` before CLI11 sees anything: it would look for our options behind it too.
 #include "tools/commands/run_arguments.h"
 
-#include <algorithm>
-#include <charconv>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
+#include "analysis/base/whole_number.h"
+#include "libprofiler/env_vars.h"
 #include "proto/step_range.h"
 #include "tools/commands/option_parser.h"
 #include "tools/commands/option_values.h"
@@ -49,12 +53,12 @@ ValueRule Steps() {
 
 ValueRule StacksPerSecond() {
   const auto complaint = [](const std::string& text) {
-    int number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    const bool is_number = error == std::errc() && stop == end;
-    if (is_number && (number == 0 || (number >= 10 && number <= 1000))) return Complaint();
-    return Complaint("expected 0, or a number from 10 to 1000");
+    const std::optional<int64_t> number = ParseInt(text);
+    const bool is_rate =
+        number && *number >= kLeastStacksPerSecond && *number <= kMostStacksPerSecond;
+    if (number == 0 || is_rate) return Complaint();
+    return Complaint(fmt::format("expected 0, or a number from {} to {}", kLeastStacksPerSecond,
+                                 kMostStacksPerSecond));
   };
   return {complaint, {}};
 }

@@ -136,4 +136,8 @@ Result<std::string> NewestRun(const fs::path& folder) {
                "Name it (gpubound report RUN), or record one first: gpubound run -- CMD."};
 }
 
+Result<std::string> RunOrNewest(const std::string& path) {
+  return path.empty() ? NewestRun(".") : Result<std::string>(path);
+}
+
 }  // namespace gpubound

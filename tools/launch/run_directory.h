@@ -45,6 +45,9 @@ uint64_t TraceBytes(const std::string& path);
 // The *.gpubound directory in |folder| that was changed last; of several the last by name.
 Result<std::string> NewestRun(const std::filesystem::path& folder);
 
+// |path|, or the newest run here where it is empty.
+Result<std::string> RunOrNewest(const std::string& path);
+
 }  // namespace gpubound
 
 #endif  // GPUBOUND_TOOLS_LAUNCH_RUN_DIRECTORY_H_

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/base_name.h"
 #include "analysis/base/utf8.h"
 
 namespace gpubound {
@@ -60,8 +61,7 @@ void ForEachStack(const ReportStacks& stacks, Take take) {
 std::string CollapsedName(const ReportFrame& frame) {
   std::string name = frame.function;
   if (!frame.file.empty()) {
-    name += " (" + frame.file.substr(frame.file.rfind('/') + 1) + ":" + std::to_string(frame.line) +
-            ")";
+    name += " (" + BaseName(frame.file) + ":" + std::to_string(frame.line) + ")";
   }
   std::string scratch;
   std::string valid(ValidUtf8(name, &scratch));

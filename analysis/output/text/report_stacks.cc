@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "analysis/base/base_name.h"
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
 #include "analysis/output/text/rates.h"
@@ -19,8 +20,6 @@ constexpr double kWorthALine = 0.05;   // of the process's time
 constexpr double kWorthARow = 0.02;    // of the operation's looks
 constexpr double kOnlyHandsOn = 0.97;  // of a frame's looks, in one that it calls
 constexpr int kLongestFunction = 48;
-
-std::string BaseName(const std::string& file) { return file.substr(file.rfind('/') + 1); }
 
 std::string PlaceOf(const std::string& file, uint32_t line) {
   if (file.empty()) return {};
