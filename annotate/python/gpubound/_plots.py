@@ -100,20 +100,20 @@ def _draw_timeline(run: "Run", axes: Any) -> None:
         row["at"] = row["begin_ns"] - process["begin_ns"] + process["run_begin_ns"]
         ends.append(row["at"] + row["end_ns"] - row["begin_ns"])
     per, unit = _unit(max(ends))
-    lanes = sorted({row["process"] for row in scopes + work})
+    shown_processes = sorted({row["process"] for row in scopes + work})
     colours = {name: f"C{i % 10}" for i, name in enumerate(dict.fromkeys(row["name"] for row in scopes))}
     shown = set()
     for rows, bottom, height in ((scopes, -0.4, 0.45), (work, 0.1, 0.3)):
         for process, name in dict.fromkeys((row["process"], row["name"]) for row in rows):
             bars = [(row["at"] / per, (row["end_ns"] - row["begin_ns"]) / per) for row in rows
                     if row["process"] == process and row["name"] == name]
-            axes.broken_barh(bars, (bottom - lanes.index(process), height), linewidth=0,
+            axes.broken_barh(bars, (bottom - shown_processes.index(process), height), linewidth=0,
                              color="#333333" if rows is work else colours[name],
                              label=None if name in shown else name)
             shown.add(name)
-    axes.set_yticks([-lane for lane in range(len(lanes))],
-                    [f"{processes[process]['host']} {processes[process]['pid']}" for process in lanes])
-    axes.set_ylim(-len(lanes) + 0.4, 0.6)
+    axes.set_yticks([-row for row in range(len(shown_processes))],
+                    [f"{processes[process]['host']} {processes[process]['pid']}" for process in shown_processes])
+    axes.set_ylim(-len(shown_processes) + 0.4, 0.6)
     axes.set_xlabel(f"time ({unit})")
     axes.legend(frameon=False, fontsize="small", ncols=3)
 

@@ -80,6 +80,22 @@ PyObject* Text(std::string_view text) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
 }
 
+// Appends |value|, a new reference or null, and gives it up. False: an error is set.
+bool AppendNew(PyObject* list, PyObject* value) {
+  const bool added = value != nullptr && PyList_Append(list, value) == 0;
+  Py_XDECREF(value);
+  return added;
+}
+
+// |list| with what |add|(list) appends; null where it returns false.
+template <typename Add>
+PyObject* ListOf(const Add& add) {
+  PyObject* const list = PyList_New(0);
+  if (list == nullptr || add(list)) return list;
+  Py_DECREF(list);
+  return nullptr;
+}
+
 // False with an error set where |object| is no str.
 bool ReadText(PyObject* object, std::string* text) {
   Py_ssize_t size = 0;
@@ -203,17 +219,12 @@ PyObject* SchemaOf(PyObject*, PyObject* capsule) {
 PyObject* NamesOf(PyObject*, PyObject* capsule) {
   const auto* const table = HeldBy<ArrowTable>(capsule, kTableCapsule);
   if (table == nullptr) return nullptr;
-  PyObject* const names = PyList_New(0);
-  for (const ArrowColumn& column : (*table)->columns()) {
-    PyObject* const name = names == nullptr ? nullptr : Text(column.name);
-    if (name == nullptr || PyList_Append(names, name) != 0) {
-      Py_XDECREF(name);
-      Py_XDECREF(names);
-      return nullptr;
-    }
-    Py_DECREF(name);
-  }
-  return names;
+  const std::vector<ArrowColumn>& columns = (*table)->columns();
+  return ListOf([&](PyObject* list) {
+    return std::all_of(columns.begin(), columns.end(), [list](const ArrowColumn& column) {
+      return AppendNew(list, Text(column.name));
+    });
+  });
 }
 
 PyObject* ObjectOf(const Cell& cell) {
@@ -228,10 +239,7 @@ bool AppendRows(const std::vector<ColumnBuilder>& columns, PyObject* lists) {
   for (size_t c = 0; c < columns.size(); ++c) {
     PyObject* const list = PyList_GetItem(lists, static_cast<Py_ssize_t>(c));
     for (size_t row = 0; row < columns[c].size(); ++row) {
-      PyObject* const value = ObjectOf(columns[c].At(row));
-      const bool added = value != nullptr && PyList_Append(list, value) == 0;
-      Py_XDECREF(value);
-      if (!added) return false;
+      if (!AppendNew(list, ObjectOf(columns[c].At(row)))) return false;
     }
   }
   return true;
@@ -246,32 +254,23 @@ PyObject* ValuesOf(PyObject*, PyObject* arguments) {
   if (table == nullptr) return nullptr;
   const size_t most = PyLong_AsSize_t(most_object);
   if (PyErr_Occurred() != nullptr) return nullptr;
-  PyObject* const lists = PyList_New(0);
-  if (lists == nullptr) return nullptr;
-  for (size_t c = 0; c < (*table)->columns().size(); ++c) {
-    PyObject* const list = PyList_New(0);
-    if (list == nullptr || PyList_Append(lists, list) != 0) {
-      Py_XDECREF(list);
-      Py_DECREF(lists);
-      return nullptr;
+  return ListOf([&](PyObject* lists) {
+    for (size_t c = 0; c < (*table)->columns().size(); ++c) {
+      if (!AppendNew(lists, PyList_New(0))) return false;
     }
-    Py_DECREF(list);
-  }
-  const std::unique_ptr<RowBatches> rows = (*table)->Read();
-  constexpr size_t kRowsAtOnce = 4096;
-  for (size_t left = most; left > 0;) {
-    std::vector<ColumnBuilder> columns;
-    for (const ArrowColumn& column : (*table)->columns()) columns.emplace_back(column);
-    const auto read =
-        WithoutLock([&] { return rows->Read(&columns, std::min(left, kRowsAtOnce)); });
-    if (!read || (*read > 0 && !AppendRows(columns, lists))) {
-      Py_DECREF(lists);
-      return nullptr;
+    const std::unique_ptr<RowBatches> rows = (*table)->Read();
+    constexpr size_t kRowsAtOnce = 4096;
+    for (size_t left = most; left > 0;) {
+      std::vector<ColumnBuilder> columns;
+      for (const ArrowColumn& column : (*table)->columns()) columns.emplace_back(column);
+      const auto read =
+          WithoutLock([&] { return rows->Read(&columns, std::min(left, kRowsAtOnce)); });
+      if (!read || (*read > 0 && !AppendRows(columns, lists))) return false;
+      if (*read == 0) break;
+      left -= *read;
     }
-    if (*read == 0) break;
-    left -= *read;
-  }
-  return lists;
+    return true;
+  });
 }
 
 // verdict(run): how far to believe its figures, in a line.
@@ -288,17 +287,12 @@ PyObject* ProblemsOf(PyObject*, PyObject* capsule) {
   const auto* const run = HeldBy<ArrowRun>(capsule, kRunCapsule);
   if (run == nullptr) return nullptr;
   const auto problems = WithoutLock([&] { return (*run)->Problems(); });
-  PyObject* const list = problems ? PyList_New(0) : nullptr;
-  if (list == nullptr) return nullptr;
-  for (const std::string& problem : *problems) {
-    PyObject* const text = Text(problem);
-    const bool added = text != nullptr && PyList_Append(list, text) == 0;
-    Py_XDECREF(text);
-    if (added) continue;
-    Py_DECREF(list);
-    return nullptr;
-  }
-  return list;
+  if (!problems) return nullptr;
+  return ListOf([&](PyObject* list) {
+    return std::all_of(problems->begin(), problems->end(), [list](const std::string& problem) {
+      return AppendNew(list, Text(problem));
+    });
+  });
 }
 
 // report(path, replays, "json", "summary" or "html"), with the name of the run for HTML.
@@ -398,17 +392,12 @@ PyObject* CompareOf(PyObject* module, PyObject* arguments) {
 
 // tables(): (name, what a row is) of each table.
 PyObject* Tables(PyObject*, PyObject*) {
-  PyObject* const list = PyList_New(0);
-  if (list == nullptr) return nullptr;
-  for (const TraceTable& table : AllTraceTables()) {
-    PyObject* const pair = Py_BuildValue("(ss)", table.name, table.summary);
-    const bool added = pair != nullptr && PyList_Append(list, pair) == 0;
-    Py_XDECREF(pair);
-    if (added) continue;
-    Py_DECREF(list);
-    return nullptr;
-  }
-  return list;
+  const std::vector<TraceTable>& tables = AllTraceTables();
+  return ListOf([&](PyObject* list) {
+    return std::all_of(tables.begin(), tables.end(), [list](const TraceTable& table) {
+      return AppendNew(list, Py_BuildValue("(ss)", table.name, table.summary));
+    });
+  });
 }
 
 PyMethodDef functions[] = {
