@@ -109,11 +109,11 @@ bool Collector::Build(CollectorOptions options) {
   if (own_clock_ != nullptr && options.start_flusher) {
     task_stats_ = std::make_unique<ProcTaskStats>();
     cpu_sampler_ = std::make_unique<CpuSampler>(&context_, clock_, task_stats_.get());
-    if (settings.stacks_per_second != 0 && FoundInterpreter().runtime != 0) {
-      stack_sampler_ =
-          std::make_unique<StackSampler>(&context_, clock_, task_stats_.get(), frames_.get(),
-                                         device_tables_.get(), settings.stacks_per_second);
-      stack_sampler_->Use(FoundInterpreter());
+    const InterpreterAddress python = FoundInterpreter();
+    if (settings.stacks_per_second != 0 && python.runtime != 0) {
+      stack_sampler_ = std::make_unique<StackSampler>(python, &context_, clock_, task_stats_.get(),
+                                                      frames_.get(), device_tables_.get(),
+                                                      settings.stacks_per_second);
     }
   }
   const auto end = [this](const char* how) {

@@ -30,7 +30,7 @@ inline constexpr char kPreloadLate[] = "late";
 inline constexpr char kLaunchedFact[] = "launched";
 
 // Keys of meta, of a process whose Python stacks were looked at: how many stacks were seen, how many
-// more changed while they were read or were dropped, and how many frames found no room in the table. Or why none
+// more changed while they were read or were dropped, and how many frames did not fit into the table. Or why none
 // was looked at.
 inline constexpr char kStackLooksFact[] = "stack_looks";
 inline constexpr char kStackLooksTornFact[] = "stack_looks_torn";

@@ -57,7 +57,7 @@ class FrameTable {
 
   void CopyRowsSince(FrameTablePositions* positions, FrameTableRows* out);
 
-  // Frames that found no room.
+  // Frames that did not fit.
   uint64_t overflowed() const { return overflowed_; }
 
  private:

@@ -72,26 +72,18 @@ InterpreterLayout LayoutOf311() {
 }
 
 InterpreterLayout LayoutOf312() {
-  InterpreterLayout layout;
-  layout.runtime_interpreters = 40;
-  layout.interpreter_next = 0;
+  InterpreterLayout layout = LayoutOf311();
   layout.interpreter_threads = 72;
-  layout.thread_next = 8;
   layout.thread_pthread = 136;
   layout.thread_tid = 144;
-  layout.thread_frame = 56;
   layout.cframe_frame = 0;
   layout.frame_code = 0;
   layout.frame_caller = 8;
-  layout.frame_position = 56;
   layout.frame_owner = 70;
-  layout.frame_bytes = 72;
-  layout.code_file = 112;
-  layout.code_name = 128;
-  layout.code_lines = 136;
   layout.code_first_line = 68;
   layout.code_instructions = 192;
-  layout.code_bytes = 144;
+  layout.ascii_bytes = 40;
+  layout.compact_bytes = 56;
   return layout;
 }
 

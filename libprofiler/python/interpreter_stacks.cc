@@ -116,11 +116,11 @@ const std::byte* InterpreterStacks::FrameAt(Address frame) {
   constexpr Address kPage = 4096;
   constexpr size_t kInFront = 3584;  // callers lie in front of those that they call
   const size_t bytes = layout_.frame_bytes;
-  // An address that was torn may be any, also one whose end is behind the last.
+  // An address that was torn may be any, also one whose end is past the last.
   const auto is_in_window = [&] {
-    const Address behind_begin = frame - window_.begin;
-    return frame >= window_.begin && behind_begin <= window_.bytes &&
-           window_.bytes - behind_begin >= bytes;
+    const Address from_begin = frame - window_.begin;
+    return frame >= window_.begin && from_begin <= window_.bytes &&
+           window_.bytes - from_begin >= bytes;
   };
   if (!is_in_window()) {
     window_.begin = std::max<Address>(frame - std::min<Address>(frame, kInFront),

@@ -6,7 +6,7 @@
 //
 // A thread goes on while its stack is read, so what was read may be torn: then a code object is
 // none, or the chain of callers has no end, and the stack counts as torn. The frames of 3.11 and
-// later lie one behind the other and are read in one go of some microseconds; a frame that was left
+// later lie one after the other and are read in one go of some microseconds; a frame that was left
 // meanwhile is then seen as it was.
 //
 // One thread.
@@ -50,7 +50,7 @@ class InterpreterStacks {
   void ListThreads(std::vector<Thread>* threads);
 
   // The innermost frame of |thread|. Absent: what was read is torn. None: it is in no frame of the
-  // program's, as behind its last one.
+  // program's, as after its last one.
   std::optional<FrameId> StackOf(const Thread& thread);
 
  private:

@@ -10,7 +10,7 @@ uint32_t ToLine(int64_t line) {
   return line > 0 && line <= UINT32_MAX ? static_cast<uint32_t>(line) : 0;
 }
 
-// Of 3.9: the last entry that does not begin behind the position.
+// Of 3.9: the last entry that does not begin after the position.
 uint32_t LineOfLnotab(std::span<const uint8_t> table, int64_t line, int64_t position) {
   int64_t begin = 0;
   for (size_t i = 0; i + 1 < table.size(); i += 2) {

@@ -30,7 +30,7 @@ class OwnMemory {
     return Read(from, value, sizeof(Value));
   }
 
-  // |bytes| from each of |from|, one behind the other. False: not all of them are there.
+  // |bytes| from each of |from|, one after the other. False: not all of them are there.
   bool ReadEach(std::span<const Address> from, size_t bytes, std::byte* to) const;
 
   // Whether the kernel lets a process read its own memory this way.

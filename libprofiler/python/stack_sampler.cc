@@ -12,8 +12,16 @@
 
 namespace gpubound {
 
-void StackSampler::Use(const InterpreterAddress& address) {
-  stacks_ = InterpreterStacks::Create(address, &frames_);
+StackSampler::StackSampler(const InterpreterAddress& address, RecordingContext* context,
+                           Clock* clock, TaskStats* stats, FrameTable* frames, DeviceTables* facts,
+                           uint32_t per_second)
+    : sink_(context, kRecorder),
+      clock_(*clock),
+      stats_(*stats),
+      frames_(*frames),
+      facts_(*facts),
+      period_ns_(1'000'000'000 / per_second),
+      stacks_(InterpreterStacks::Create(address, frames)) {
   if (stacks_ == nullptr) {
     facts_.AddFact(kStacksUnavailableFact, "the interpreter's memory could not be read");
     DebugLog(

@@ -39,18 +39,10 @@ class StackSampler {
   static constexpr int64_t kLongestPauseNs = 4'000'000'000;
   static_assert(kLongestNs + kLongestPauseNs <= kLatestCpuTimeNs);
 
-  // All outlive the object. |per_second| looks.
-  StackSampler(RecordingContext* context, Clock* clock, TaskStats* stats, FrameTable* frames,
-               DeviceTables* facts, uint32_t per_second)
-      : sink_(context, kRecorder),
-        clock_(*clock),
-        stats_(*stats),
-        frames_(*frames),
-        facts_(*facts),
-        period_ns_(1'000'000'000 / per_second) {}
-
-  // From now on this interpreter's threads are looked at. At most one per process.
-  void Use(const InterpreterAddress& address);
+  // Looks at the threads of the interpreter at |address|, |per_second| times. All others outlive
+  // the object.
+  StackSampler(const InterpreterAddress& address, RecordingContext* context, Clock* clock,
+               TaskStats* stats, FrameTable* frames, DeviceTables* facts, uint32_t per_second);
 
   // Looks at the threads if it is time to; says when it will be. Never throws: without memory it
   // stops looking.

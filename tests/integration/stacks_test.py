@@ -133,7 +133,7 @@ class StacksTest(unittest.TestCase):
                 self.assertEqual(pid, self.output_of(COMMAND, "sql", self.run_directory, "--csv",
                                                      "SELECT pid FROM process").split()[-1])
             finally:
-                subprocess.run(["pkill", "-P", str(running.pid)], check=False)
+                running.terminate()  # which hands it on
 
     def dumped(self):
         """The stacks once hang() is among them, and the process that they are of."""

@@ -141,7 +141,7 @@ TEST_F(InterpreterStacksTest, AChainOfCallersWithoutAnEndIsTorn) {
   EXPECT_FALSE(Look(third));
 }
 
-// The address of a caller may be anything, also one whose frame would end behind the last address.
+// The address of a caller may be anything, also one whose frame would end past the last address.
 TEST_F(InterpreterStacksTest, AnAddressThatIsNoneIsTornAndReadsNothing) {
   const Address code = Code("main", 3);
   std::mt19937_64 random(1);

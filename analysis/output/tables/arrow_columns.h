@@ -29,7 +29,7 @@ struct ArrowColumn {
   bool dictionary = false;
 };
 
-// Texts one behind the other, of which |i| lies from offset |i| to the next. Arrow takes UTF-8 alone:
+// Texts one after the other, of which |i| lies from offset |i| to the next. Arrow takes UTF-8 alone:
 // other bytes become U+FFFD.
 class ArrowTexts {
  public:
