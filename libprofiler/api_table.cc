@@ -44,7 +44,7 @@ uint32_t InternForApi(uint32_t kind, uint32_t layer, const char* domain, const c
 
 // The innermost open operation of the calling thread; 0 without one.
 LabelId InnermostOperation(Collector* collector) {
-  const ThreadBuffer* buffer = t_thread_buffer;
+  const ThreadBuffer* buffer = BufferOfThisThread();
   for (uint32_t index = buffer->open_depth(); index-- > 0;) {
     const LabelId label = buffer->open_label(index);
     if (collector->labels()->KindOf(label) == LabelKind::kOperation) return label;
@@ -75,7 +75,7 @@ void AddToLedger(const char* counter, uint64_t amount, const char* note,
 
 // None once the recording has ended: ends that nobody follows would leave them open for ever.
 uint32_t CopyOpenScopes(uint32_t* labels, uint32_t capacity) noexcept {
-  const ThreadBuffer* buffer = t_thread_buffer;
+  const ThreadBuffer* buffer = BufferOfThisThread();
   const uint32_t depth = RecordingIsOver() ? 0 : buffer->open_depth();
   for (uint32_t index = 0; index < std::min(depth, capacity); ++index) {
     labels[index] = buffer->open_scope(index);
@@ -94,34 +94,35 @@ template <SplitTicks (*ReadTicks)() noexcept>
 struct Entries {
   // Aligned, so that each takes two lines of the instruction cache wherever the linker puts it.
   [[gnu::aligned(64)]] static void Begin(uint32_t label) noexcept {
-    t_thread_buffer->Begin(ToLabel(label), ReadTicks());
+    BufferOfThisThread()->Begin(ToLabel(label), ReadTicks());
   }
   [[gnu::aligned(64)]] static void End(uint32_t label) noexcept {
-    t_thread_buffer->End(ToLabel(label), ReadTicks());
+    BufferOfThisThread()->End(ToLabel(label), ReadTicks());
   }
 
   static uint64_t Now() noexcept { return ReadTicks().Joined(); }
 
   static void Phase(uint32_t label) noexcept {
-    t_thread_buffer->Emit(SlotKind::kPhase, ToLabel(label), Now());
+    BufferOfThisThread()->Emit(SlotKind::kPhase, ToLabel(label), Now());
     g_phase.store(label, std::memory_order_relaxed);
     if (Collector* collector = CurrentCollector()) collector->OnPhase(ToLabel(label));
   }
   static void Step(uint64_t iteration) noexcept {
     const uint64_t ticks = Now();
     if (iteration == kIterationsBegin) --iteration;  // a -1 that a program means as a number
-    t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, ticks);
+    BufferOfThisThread()->EmitWithPayload(SlotKind::kStep, LabelId{0}, iteration, ticks);
     Collector* collector = CurrentCollector();
     if (collector == nullptr) return;
-    if (collector->context()->finished) return collector->OnLaterStep(t_thread_buffer, iteration);
-    if (collector->wants_steps()) collector->OnStep(t_thread_buffer, iteration, ticks);
+    if (collector->context()->finished)
+      return collector->OnLaterStep(BufferOfThisThread(), iteration);
+    if (collector->wants_steps()) collector->OnStep(BufferOfThisThread(), iteration, ticks);
   }
   static void BeginIterations() noexcept {
-    t_thread_buffer->EmitWithPayload(SlotKind::kStep, LabelId{0}, kIterationsBegin, Now());
+    BufferOfThisThread()->EmitWithPayload(SlotKind::kStep, LabelId{0}, kIterationsBegin, Now());
   }
   static void Counter(uint32_t label, double value) noexcept {
-    t_thread_buffer->EmitWithPayload(SlotKind::kCounter, ToLabel(label),
-                                     std::bit_cast<uint64_t>(value), Now());
+    BufferOfThisThread()->EmitWithPayload(SlotKind::kCounter, ToLabel(label),
+                                          std::bit_cast<uint64_t>(value), Now());
   }
 
   static uint64_t HandOver() noexcept {
@@ -130,38 +131,40 @@ struct Entries {
     const LabelId operation = InnermostOperation(collector);
     if (operation == LabelId{0}) return 0;
     const uint64_t token = collector->NewHandOverToken(operation);
-    t_thread_buffer->EmitWithPayload(SlotKind::kHandOver, operation, token, Now());
+    BufferOfThisThread()->EmitWithPayload(SlotKind::kHandOver, operation, token, Now());
     return token;
   }
   static void Adopt(uint64_t token) noexcept {
     if (token == 0) return;
     const LabelId operation = Collector::LabelOfToken(token);
     const uint64_t ticks = Now();
-    t_thread_buffer->EmitWithPayload(SlotKind::kAdopt, operation, token, ticks);
-    t_thread_buffer->Begin(operation, ticks);
+    BufferOfThisThread()->EmitWithPayload(SlotKind::kAdopt, operation, token, ticks);
+    BufferOfThisThread()->Begin(operation, ticks);
   }
   static void Drop(uint64_t token) noexcept {
     if (token == 0) return;
-    t_thread_buffer->End(Collector::LabelOfToken(token), ReadTicks());
+    BufferOfThisThread()->End(Collector::LabelOfToken(token), ReadTicks());
   }
 
   // A thread that has recorded nothing needs no buffer for this: nobody knows when it came to let
   // others go on, and who let it go on is told once it records anything.
   static void Wake(uint64_t what) noexcept {
-    ThreadBuffer* buffer = t_thread_buffer;
+    ThreadBuffer* buffer = BufferOfThisThread();
     if (buffer->context() == nullptr) return;
     buffer->EmitWithPayload(SlotKind::kHandOver, LabelId{0}, what, Now());
   }
   static void GoOn(SlotKind kind, uint64_t what) noexcept {
-    ThreadBuffer* buffer = t_thread_buffer;
+    ThreadBuffer* buffer = BufferOfThisThread();
     if (buffer->context() == nullptr) return (void)(t_begun_by = what);
     buffer->EmitWithPayload(kind, LabelId{0}, what, Now());
   }
   static void Woken(uint64_t what) noexcept { GoOn(SlotKind::kWoken, what); }
   static void Found(uint64_t what) noexcept { GoOn(SlotKind::kAdopt, what); }
 
-  static void Pause() noexcept { t_thread_buffer->Emit(SlotKind::kPause, LabelId{0}, Now()); }
-  static void Resume() noexcept { t_thread_buffer->Emit(SlotKind::kResume, LabelId{0}, Now()); }
+  static void Pause() noexcept { BufferOfThisThread()->Emit(SlotKind::kPause, LabelId{0}, Now()); }
+  static void Resume() noexcept {
+    BufferOfThisThread()->Emit(SlotKind::kResume, LabelId{0}, Now());
+  }
 
   static void DoNothing(uint32_t) noexcept {}
 

@@ -14,12 +14,12 @@
 namespace gpubound {
 
 ThreadBuffer* CollectorHost::CallingThread() {
-  if (use_thread_local_) return t_thread_buffer;
+  if (use_thread_local_) return BufferOfThisThread();
   const uint32_t tid = CurrentTid();
   const std::lock_guard<std::mutex> lock(mutex_);
   ThreadBuffer*& buffer = buffers_[tid];
   if (buffer == nullptr) buffer = collector_->RegisterThread(tid, ThreadName(tid));
-  return buffer != nullptr ? buffer : t_thread_buffer;
+  return buffer != nullptr ? buffer : BufferOfThisThread();
 }
 
 DeviceSink* CollectorHost::NewSink() {

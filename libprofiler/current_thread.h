@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The calling thread's buffer, and who let it begin. Initial-exec, so that reading it is one load;
-// two words fit into the static TLS block that dlopen can still hand out. The buffer is never null:
-// a thread without a buffer points at one that is always full, so that the hot path needs no test
-// of its own.
+// two words fit into the static TLS block that dlopen can still hand out. All of it begins as zero:
+// where one thread loads the library while another is making a third, glibc leaves out the third's
+// copy of the library's initial values (https://sourceware.org/bugzilla/show_bug.cgi?id=19329).
 #ifndef GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 #define GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 
@@ -14,8 +14,16 @@
 
 namespace gpubound {
 
-extern constinit thread_local ThreadBuffer* t_thread_buffer
+extern constinit thread_local ThreadBuffer* t_thread_buffer  // null: none
     __attribute__((tls_model("initial-exec")));
+
+// Always full and never attached: the buffer of threads that have none.
+extern constinit ThreadBuffer g_no_buffer;
+
+inline ThreadBuffer* BufferOfThisThread() noexcept {
+  ThreadBuffer* buffer = t_thread_buffer;
+  return buffer != nullptr ? buffer : &g_no_buffer;
+}
 
 // What a thread without a buffer was let go on by last (`woken` of the API); 0: nothing.
 extern constinit thread_local uint64_t t_begun_by __attribute__((tls_model("initial-exec")));
@@ -47,7 +55,7 @@ class AtLock {
 };
 
 // Slow path of a buffer that is not attached: gives the calling thread one, which may start the
-// recording. Null when |stale| is not the calling thread's or nothing is recorded.
+// recording. Null when |stale| is not BufferOfThisThread() or nothing is recorded.
 ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept;
 
 }  // namespace gpubound

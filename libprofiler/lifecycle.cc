@@ -23,15 +23,15 @@
 #include "libprofiler/log.h"
 #include "libprofiler/own_threads.h"
 #include "libprofiler/signal_shield.h"
+#include "libprofiler/thread_sanitizer.h"
 #include "libprofiler/unrecorded.h"
 #include "proto/schema.h"
 
 namespace gpubound {
 namespace {
 
-// Always full and never attached: where threads point before they have a buffer, and where one
-// points while it makes its own, so that annotated code inside that is not recorded.
-constinit ThreadBuffer g_no_buffer = {};
+// As g_no_buffer: where a thread points while it makes its own, so that annotated code inside that
+// is not recorded.
 constinit ThreadBuffer g_busy_buffer = {};
 constinit ThreadBuffer g_buffer_at_lock = {};
 
@@ -75,7 +75,7 @@ void OnThreadEnd(void* buffer_of_thread) {
   ThreadBuffer* buffer = static_cast<ThreadBuffer*>(buffer_of_thread);
   Collector* collector = CurrentCollector();
   if (t_thread_buffer != buffer) return;
-  t_thread_buffer = &g_no_buffer;
+  t_thread_buffer = nullptr;
   if (collector == nullptr || buffer->context() != collector->context()) return;
   try {
     collector->UnregisterThread(buffer, CurrentThreadName());
@@ -180,9 +180,9 @@ void BeforeFork() {
     }
   }
   g_forking = collector;
-  g_open_depth_at_fork = t_thread_buffer->open_depth();
+  g_open_depth_at_fork = BufferOfThisThread()->open_depth();
   for (uint32_t i = 0; i < g_open_depth_at_fork; ++i) {
-    g_open_at_fork[i] = t_thread_buffer->open_scope(i);
+    g_open_at_fork[i] = BufferOfThisThread()->open_scope(i);
   }
   g_clean_forker = pthread_self();
 }
@@ -212,7 +212,7 @@ void AfterForkInParent() {
 }
 
 void AfterForkInChild() {
-  t_thread_buffer = &g_no_buffer;
+  t_thread_buffer = nullptr;
   t_begun_by = 0;
   g_unrecorded_children = 0;
   ForgetOwnThreads();
@@ -311,6 +311,7 @@ Collector* EnsureCollector() noexcept {
         LeaveUnrecorded(g_start, failure.what());
         LogOnce("could not start: %s; nothing is recorded", failure.what());
       }
+      SayReleased(&g_state);
       g_state.store(started != nullptr ? State::kRecording : State::kFinished,
                     std::memory_order_release);
     }
@@ -319,12 +320,14 @@ Collector* EnsureCollector() noexcept {
     SayIfRefusedChild();
     return nullptr;
   }
+  SayAcquired(&g_state);
   Collector* collector = CurrentCollector();
   if (collector == nullptr) LeaveThatIsStranger();
   return collector;
 }
 
-constinit thread_local ThreadBuffer* t_thread_buffer = &g_no_buffer;
+constinit thread_local ThreadBuffer* t_thread_buffer = nullptr;
+constinit ThreadBuffer g_no_buffer = {};
 constinit thread_local uint64_t t_begun_by = 0;
 
 void LoadOnce() noexcept {
@@ -360,7 +363,7 @@ void NoteShim() noexcept {
 ThreadBuffer* BufferAtLock() noexcept { return &g_buffer_at_lock; }
 
 ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
-  if (stale != t_thread_buffer || stale == &g_busy_buffer || AtLock::IsHere()) return nullptr;
+  if (stale != BufferOfThisThread() || stale == &g_busy_buffer || AtLock::IsHere()) return nullptr;
   if (g_state.load(std::memory_order_relaxed) == State::kFinished) {
     SayIfRefusedChild();
     return nullptr;
@@ -379,7 +382,7 @@ ThreadBuffer* AttachCallingThread(const ThreadBuffer* stale) noexcept {
     g_forked_thread = pthread_t{};
     for (uint32_t i = 0; i < g_open_depth_at_fork; ++i) buffer->ExpectEndOf(g_open_at_fork[i]);
   }
-  t_thread_buffer = buffer == nullptr ? &g_no_buffer : buffer;
+  t_thread_buffer = buffer;
   // Where the program has taken all keys up, the buffers of its threads outlive them.
   if (buffer != nullptr && g_has_thread_end_key) pthread_setspecific(g_thread_end_key, buffer);
   return buffer;

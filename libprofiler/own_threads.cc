@@ -13,44 +13,10 @@
 #include <atomic>
 #include <iterator>
 
-// Of the thread sanitizer's runtime, in a program that was built with it: it sees what our threads
-// copy, since it stands in for memcpy, but none of the atomics that order it.
-extern "C" {
-void AnnotateIgnoreReadsBegin(const char* file, int line) __attribute__((weak));
-void AnnotateIgnoreReadsEnd(const char* file, int line) __attribute__((weak));
-void AnnotateIgnoreWritesBegin(const char* file, int line) __attribute__((weak));
-void AnnotateIgnoreWritesEnd(const char* file, int line) __attribute__((weak));
-}
+#include "libprofiler/thread_sanitizer.h"
 
 namespace gpubound {
 namespace {
-
-// While one lives, the thread sanitizer of the program looks at nothing that this thread does.
-class UnseenBySanitizer {
- public:
-  UnseenBySanitizer() {
-    if (!IsThere()) return;
-    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-  }
-  ~UnseenBySanitizer() {
-    if (!IsThere()) return;
-    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-  }
-  UnseenBySanitizer(const UnseenBySanitizer&) = delete;
-  UnseenBySanitizer& operator=(const UnseenBySanitizer&) = delete;
-
- private:
-#ifdef __SANITIZE_THREAD__
-  static bool IsThere() { return false; }  // ours: it sees everything
-#else
-  static bool IsThere() {
-    return &AnnotateIgnoreReadsBegin != nullptr && &AnnotateIgnoreReadsEnd != nullptr &&
-           &AnnotateIgnoreWritesBegin != nullptr && &AnnotateIgnoreWritesEnd != nullptr;
-  }
-#endif
-};
 
 struct Place {
   std::atomic<bool> taken;

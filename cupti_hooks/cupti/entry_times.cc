@@ -31,9 +31,10 @@ double MiddleOf(int bucket) {
 
 }  // namespace
 
+// All begins as zero, as in libprofiler/current_thread.h.
 struct EntryTimes::OfThread {
-  uint32_t calls_left = 1;  // until one is timed; the one before it is stamped where it ends
-  uint32_t random = 2'463'534'242;
+  uint32_t calls_between = 0;  // until one is timed; the one before it is stamped where it ends
+  uint32_t random = 0;         // what differs from the seed
   uint32_t function = 0;
   bool is_timed = false;  // the call that the thread is in
   bool is_late = false;
@@ -41,10 +42,13 @@ struct EntryTimes::OfThread {
   uint64_t ended = 0;  // the call before; 0: not known
 
   uint32_t Random() noexcept {  // G. Marsaglia, Xorshift RNGs
-    random ^= random << 13;
-    random ^= random >> 17;
-    random ^= random << 5;
-    return random;
+    constexpr uint32_t kSeed = 2'463'534'242;
+    uint32_t state = random ^ kSeed;
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    random = state ^ kSeed;
+    return state;
   }
 };
 
@@ -78,12 +82,12 @@ int EntryTimes::BucketOf(uint64_t ticks) noexcept {
 
 void EntryTimes::OnRuntimeBegin(uint32_t function) noexcept {
   OfThread& thread = ThisThread();
-  if (--thread.calls_left != 0) return;
+  if (thread.calls_between != 0) return (void)--thread.calls_between;
   thread.begun = clocks_.ticks();
   thread.function = function;
   thread.is_timed = thread.ended != 0 && function < kFunctions && histograms_ != nullptr;
   thread.is_late = thread.begun - thread.ended >= other_work_ticks_;
-  thread.calls_left = kFewestBetween + thread.Random() % kSpread;
+  thread.calls_between = kFewestBetween - 1 + thread.Random() % kSpread;
 }
 
 void EntryTimes::OnDriverBegin() noexcept {
@@ -100,7 +104,7 @@ void EntryTimes::OnDriverBegin() noexcept {
 void EntryTimes::OnRuntimeEnd() noexcept {
   OfThread& thread = ThisThread();
   thread.is_timed = false;
-  if (thread.calls_left == 1) thread.ended = clocks_.ticks();
+  if (thread.calls_between == 0) thread.ended = clocks_.ticks();
 }
 
 double EntryTimes::TicksPerNs() const noexcept {

@@ -6,7 +6,8 @@ check_exports.py LIBRARY --exports NAME... [--may-export NAME...] --needed FILE.
     [--may-need FILE...] [--weak NAME...] [--max-bytes N]
 
 Besides the lists: no text relocations, no executable stack, never unloaded (-z nodelete), all
-symbols bound at start, and no symbol of unique binding.
+symbols bound at start, no symbol of unique binding, and no initial value of a thread-local
+variable but zero (glibc may miss a thread that starts while the library is loaded).
 """
 import argparse
 import pathlib
@@ -73,6 +74,8 @@ def deviations(options):
     for line in readelf(options.library, "-l").splitlines():
         if "GNU_STACK" in line and "E" in line.split()[-2]:
             yield "asks for an executable stack"
+        if line.split()[:1] == ["TLS"] and int(line.split()[4], 16) != 0:
+            yield "has thread-local variables that do not begin as zero"
     if options.max_bytes is not None:
         size = stripped_bytes(options.library)
         if size > options.max_bytes:

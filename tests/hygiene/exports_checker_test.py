@@ -69,6 +69,13 @@ class CheckExports(unittest.TestCase):
         self.build(flags=GOOD_FLAGS + ["-Wl,-z,execstack"])
         self.assert_deviation("executable stack", self.check())
 
+    def test_a_thread_local_variable_that_does_not_begin_as_zero_is_refused(self):
+        loader = ("--may-need", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")
+        self.build(SOURCE + "__thread int none;\nint *at(void) { return &none; }\n")
+        self.assertEqual(self.check("--may-export", "none", "at", *loader)[0], 0)
+        self.build(SOURCE + "__thread int one = 1;\nint *at(void) { return &one; }\n")
+        self.assert_deviation("do not begin as zero", self.check("--may-export", "one", "at", *loader))
+
     def test_a_library_too_large_is_refused(self):
         self.build()
         self.assert_deviation("at most 100", self.check("--max-bytes", "100"))
