@@ -11,6 +11,7 @@
 
 #include "analysis/base/text_table.h"
 #include "analysis/trace/row_names.h"
+#include "analysis/trace/work_category.h"
 #include "proto/given_names.h"
 
 namespace gpubound {
@@ -26,30 +27,47 @@ std::vector<ReportGraphNode> NodesOf(const KnownGraph& graph, const ProcessTrace
   return rows;
 }
 
-ReportKernel RowOf(const KernelTime& time, const KnownGraphs& graphs, const ProcessTrace& process) {
-  ReportKernel row;
-  row.name = time.name;
-  row.work_class = WorkClassName(time.work_class);
-  row.count = time.lengths.count();
-  row.sum_ns = time.lengths.sum_ns();
-  row.mean_ns = time.lengths.MeanNs();
-  const LengthCounts::Quantiles quantiles = time.lengths.QuantilesNs();
-  row.median_ns = quantiles.median_ns;
-  row.p95_ns = quantiles.p95_ns;
-  row.lengths_rounded = time.lengths.rounded();
-  row.sm_filled_ns = static_cast<int64_t>(time.filled / kFillOne);
-  row.sm_fill_is_upper_bound = !time.fill_known;
-  const KnownGraph* known = time.graph == 0 ? nullptr : graphs.Find(time.graph);
-  if (known != nullptr) row.nodes = NodesOf(*known, process);
-  return row;
-}
+// Makes rows of one process. What a name says is looked up once.
+class RowMaker {
+ public:
+  explicit RowMaker(const ProcessTrace& process) : process_(process), graphs_(process) {}
+
+  ReportKernel RowOf(const KernelTime& time) {
+    ReportKernel row;
+    row.name = time.name;
+    row.work_class = WorkClassName(time.work_class);
+    row.category = CategoryOfName(time.name, time.work_class);
+    row.count = time.lengths.count();
+    row.sum_ns = time.lengths.sum_ns();
+    row.mean_ns = time.lengths.MeanNs();
+    const LengthCounts::Quantiles quantiles = time.lengths.QuantilesNs();
+    row.median_ns = quantiles.median_ns;
+    row.p95_ns = quantiles.p95_ns;
+    row.lengths_rounded = time.lengths.rounded();
+    row.sm_filled_ns = static_cast<int64_t>(time.filled / kFillOne);
+    row.sm_fill_is_upper_bound = !time.fill_known;
+    const KnownGraph* known = time.graph == 0 ? nullptr : graphs_.Find(time.graph);
+    if (known != nullptr) row.nodes = NodesOf(*known, process_);
+    return row;
+  }
+
+ private:
+  const std::string& CategoryOfName(const std::string& name, WorkClass work_class) {
+    std::string& category = categories_[{name, work_class}];
+    if (category.empty()) category = WorkCategoryName(CategoryOf(name, work_class, ""));
+    return category;
+  }
+
+  const ProcessTrace& process_;
+  const KnownGraphs graphs_;
+  std::map<std::pair<std::string, WorkClass>, std::string> categories_;
+};
 
 bool TakesLonger(const ReportKernel& a, const ReportKernel& b) {
   return std::tie(b.sum_ns, a.name, a.work_class) < std::tie(a.sum_ns, b.name, b.work_class);
 }
 
-void AddByName(const std::vector<KernelTime>& kernels, const KnownGraphs& graphs,
-               const ProcessTrace& process, ReportProcess* report) {
+void AddByName(const std::vector<KernelTime>& kernels, RowMaker* rows, ReportProcess* report) {
   std::map<std::pair<std::string, WorkClass>, KernelTime> by_name;
   for (const KernelTime& kernel : kernels) {
     KernelTime& sum = by_name[{kernel.name, kernel.work_class}];
@@ -60,8 +78,22 @@ void AddByName(const std::vector<KernelTime>& kernels, const KnownGraphs& graphs
     sum.fill_known &= kernel.fill_known;
     sum.graph = kernel.graph;
   }
-  for (const auto& [name, sum] : by_name) report->kernels.push_back(RowOf(sum, graphs, process));
+  for (const auto& [name, sum] : by_name) report->kernels.push_back(rows->RowOf(sum));
   std::sort(report->kernels.begin(), report->kernels.end(), TakesLonger);
+}
+
+void AddCategories(ReportProcess* report) {
+  std::map<std::string, ReportCategory> sums;
+  for (const ReportKernel& kernel : report->kernels) {
+    ReportCategory& sum = sums[kernel.category];
+    sum.category = kernel.category;
+    sum.count += kernel.count;
+    sum.sum_ns += kernel.sum_ns;
+  }
+  for (const auto& [name, sum] : sums) report->categories.push_back(sum);
+  std::stable_sort(
+      report->categories.begin(), report->categories.end(),
+      [](const ReportCategory& a, const ReportCategory& b) { return a.sum_ns > b.sum_ns; });
 }
 
 }  // namespace
@@ -86,18 +118,20 @@ void DropKernels(Report* report) {
   for (ReportProcess& process : report->processes) {
     process.kernels.clear();
     process.operation_kernels.clear();
+    process.categories.clear();
   }
 }
 
 void AddKernelTables(const std::vector<KernelTime>& kernels,
                      const std::vector<std::string>& operations, const ProcessTrace& process,
                      ReportProcess* report) {
-  const KnownGraphs graphs(process);
-  AddByName(kernels, graphs, process, report);
+  RowMaker rows(process);
+  AddByName(kernels, &rows, report);
+  AddCategories(report);
   std::map<std::string, int64_t> sums;
   for (const KernelTime& kernel : kernels) {
     const std::string& operation = operations[kernel.operation];
-    report->operation_kernels.push_back({operation, RowOf(kernel, graphs, process)});
+    report->operation_kernels.push_back({operation, rows.RowOf(kernel)});
     sums[operation] += kernel.lengths.sum_ns();
   }
   std::sort(report->operation_kernels.begin(), report->operation_kernels.end(),

@@ -285,9 +285,14 @@ Json KernelJson(const ReportOperationKernel& row) {
             {"p95_ns", kernel.p95_ns},
             {"lengths_rounded", kernel.lengths_rounded},
             {"sm_filled_ns", kernel.sm_filled_ns},
-            {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound}};
+            {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound},
+            {"category", kernel.category}};
   if (!kernel.nodes.empty()) json["nodes"] = ArrayOf(kernel.nodes, GraphNodeJson);
   return json;
+}
+
+Json CategoryJson(const ReportCategory& row) {
+  return Json{{"category", row.category}, {"count", row.count}, {"sum_ns", row.sum_ns}};
 }
 
 void AddBounds(const char* name, const Bounds& bounds, Json* json) {
@@ -359,7 +364,8 @@ Json ProcessJson(const ReportProcess& process) {
                                      })},
               {"cpu", CpuJson(process.cpu)},
               {"threads_cpu", ThreadsCpuJson(process.threads_cpu)},
-              {"stacks", ArrayOf(process.stacks, StacksJson)}};
+              {"stacks", ArrayOf(process.stacks, StacksJson)},
+              {"categories", ArrayOf(process.categories, CategoryJson)}};
 }
 
 // The keys of a process, with bounds beside each total.
@@ -370,6 +376,7 @@ Json CorrectedJson(const ReportProcess& process) {
   json.erase("corrected");
   json.erase("corrected_why_not");
   json.erase("kernels");       // device work is as long as it was
+  json.erase("categories");    // likewise
   json.erase("stacks");        // they were seen in the recorded one
   json.erase("process_tree");  // nor are its samples of another run
   AddBounds("span_ns", corrected.span, &json);

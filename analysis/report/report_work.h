@@ -23,6 +23,7 @@ struct ReportGraphNode {
 struct ReportKernel {
   std::string name;
   std::string work_class;  // compute | comm | copy
+  std::string category;    // as trace/work_category.h names it
   uint64_t count = 0;
   int64_t sum_ns = 0;
   int64_t mean_ns = 0;  // rounded down
@@ -34,7 +35,14 @@ struct ReportKernel {
   std::vector<ReportGraphNode> nodes;   // of graphs recorded as a whole, where they are known
 };
 
-// Likewise, of the work that API calls of one operation launched.
+// All device work of one category, likewise.
+struct ReportCategory {
+  std::string category;
+  uint64_t count = 0;
+  int64_t sum_ns = 0;
+};
+
+// As ReportKernel, of the work that API calls of one operation launched.
 struct ReportOperationKernel {
   std::string operation;
   ReportKernel kernel;

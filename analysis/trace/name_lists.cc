@@ -51,6 +51,17 @@ bool BeginsAnIdentifier(std::string_view name, size_t at) {
   return name.starts_with("_z") && before >= '0' && before <= '9';
 }
 
+// What stands before the template arguments and parameters of a demangled |name|, which name other
+// kernels and types: the kernel itself is named there, perhaps in a namespace without a name.
+std::string_view HeadOf(std::string_view name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t end = name.find_first_of("<(");
+  while (end != std::string_view::npos && name.substr(end).starts_with(kAnonymous)) {
+    end = name.find_first_of("<(", end + kAnonymous.size());
+  }
+  return name.substr(0, end);
+}
+
 }  // namespace
 
 NameList::NameList(std::string_view text) {
@@ -61,8 +72,9 @@ NameList::NameList(std::string_view text) {
     while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
     if (line.empty() || line == "#" || line.starts_with("# ")) continue;
     Pattern pattern;
-    pattern.anchored = line.front() == '^';
-    if (pattern.anchored) line.remove_prefix(1);
+    // One that begins with anything matches at the front, if it does at all.
+    pattern.anchored = line.front() == '^' || line.front() == '*';
+    if (line.front() == '^') line.remove_prefix(1);
     pattern.text = LowerOf(line);
     patterns_.push_back(std::move(pattern));
   }
@@ -70,10 +82,7 @@ NameList::NameList(std::string_view text) {
 
 bool NameList::Matches(std::string_view name) const {
   const std::string lower = LowerOf(name);
-  // Template arguments and parameters of a demangled kernel name other kernels and types; the
-  // kernel itself is named before them.
-  const std::string_view head =
-      std::string_view(lower).substr(0, std::min(lower.find_first_of("<("), lower.size()));
+  const std::string_view head = HeadOf(lower);
   return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& pattern) {
     if (Glob(pattern.text, lower)) return true;
     if (pattern.anchored) return false;

@@ -23,8 +23,8 @@ class NameList {
 
  private:
   struct Pattern {
-    std::string text;  // lower case, without '^'
-    bool anchored = false;
+    std::string text;       // lower case, without '^'
+    bool anchored = false;  // not to be tried at identifiers within the name
   };
   std::vector<Pattern> patterns_;
 };

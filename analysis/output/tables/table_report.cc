@@ -194,6 +194,7 @@ TraceTable KernelTable() {
           {{"lengths_rounded"}, MemberOf<Figure, &Figure::lengths_rounded>},
           {{"sm_filled_ns"}, MemberOf<Figure, &Figure::sm_filled_ns>},
           {{"sm_fill_is_upper_bound"}, MemberOf<Figure, &Figure::sm_fill_is_upper_bound>},
+          {{"category", kText}, MemberOf<Figure, &Figure::category>},
       }));
 }
 
@@ -285,6 +286,7 @@ TraceTable OperationKernelTable() {
           {{"lengths_rounded"}, OfKernel<&ReportKernel::lengths_rounded>},
           {{"sm_filled_ns"}, OfKernel<&ReportKernel::sm_filled_ns>},
           {{"sm_fill_is_upper_bound"}, OfKernel<&ReportKernel::sm_fill_is_upper_bound>},
+          {{"category", kText}, OfKernel<&ReportKernel::category>},
       }));
 }
 

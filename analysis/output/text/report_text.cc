@@ -17,6 +17,7 @@
 #include "analysis/output/text/path_text.h"
 #include "analysis/output/text/pid_text.h"
 #include "analysis/output/text/process_list.h"
+#include "analysis/output/text/report_categories.h"
 #include "analysis/output/text/report_communication.h"
 #include "analysis/output/text/report_counters.h"
 #include "analysis/output/text/report_cpu.h"
@@ -172,6 +173,7 @@ class TextReport {
     if (operations) text_ += OtherThreadsSentence(process, options_);
     if (Asked("transition")) Transitions(process);
     if (options_.kernels) text_ += KernelTable(process, options_);
+    if (Asked("category")) text_ += CategoryTable(process, options_);
     if (Asked("iteration")) text_ += IterationTables(process, options_);
     if (Asked("gap")) text_ += GapTable(report_, process, options_);
     if (Asked("frame")) text_ += StackTables(process, options_);

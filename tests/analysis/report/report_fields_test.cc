@@ -31,6 +31,7 @@ ReportProcess ProcessWithEverything() {
   process.waits.emplace_back();
   process.awaited.emplace_back().meanwhile.emplace_back();
   process.operation_kernels.emplace_back().kernel.nodes.emplace_back();
+  process.categories.emplace_back();
   process.counters.emplace_back();
   process.process_tree.emplace();
   process.throughput.emplace_back();

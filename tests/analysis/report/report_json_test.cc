@@ -144,7 +144,8 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "throughput",
                                                  "cpu",
                                                  "threads_cpu",
-                                                 "stacks"}));
+                                                 "stacks",
+                                                 "categories"}));
   EXPECT_EQ(json_["processes"][0]["span_end"], "last event");
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
@@ -251,7 +252,7 @@ TEST_F(ReportJsonTest, KernelHasEveryKeyInOrder) {
   const Json& kernel = json_["processes"][0]["kernels"][0];
   EXPECT_EQ(KeysOf(kernel),
             (Keys{"operation", "name", "class", "count", "sum_ns", "mean_ns", "median_ns", "p95_ns",
-                  "lengths_rounded", "sm_filled_ns", "sm_fill_is_upper_bound"}));
+                  "lengths_rounded", "sm_filled_ns", "sm_fill_is_upper_bound", "category"}));
   EXPECT_EQ(kernel["operation"], "op");
   EXPECT_EQ(kernel["count"], 3);
   EXPECT_EQ(kernel["sm_fill_is_upper_bound"], true);
