@@ -97,6 +97,19 @@ CREATE INDEX chunk_head ON chunk(id, family, thread, first_sequence, sequence_co
   min_ns, max_ns, compression, raw_bytes, crc);
 )sql";
 
+// Further tables of an imported process whose work was launched by operators of a framework: `op`
+// the operators with their inputs (analysis/trace/run.h), `work_op` which one launched the work of a
+// row of table work, and whether such work is the first of a call of it.
+inline constexpr char kOpTableSql[] =
+    "CREATE TABLE op(id INTEGER PRIMARY KEY, name TEXT, dims TEXT, types TEXT, input_values TEXT)";
+inline constexpr char kWorkOpTableSql[] =
+    "CREATE TABLE work_op(work INTEGER PRIMARY KEY, op INT, begins INT)";
+inline constexpr int kCountedOpTables = 2;
+inline constexpr char kCountOpRowsSql[] = R"sql(
+INSERT OR REPLACE INTO row_count
+  SELECT 'op', count(*) FROM op UNION ALL SELECT 'work_op', count(*) FROM work_op;
+)sql";
+
 // Says in a segment how many rows each of its tables has, but for chunk, whose number meta has:
 // where it has not as many when it is read, some are lost. How many tables are counted is
 // `row_counts` in meta, which has to be there first: it and the row of meta in row_count answer for

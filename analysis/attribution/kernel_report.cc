@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/attribution/op_rows.h"
 #include "analysis/base/text_table.h"
 #include "analysis/trace/row_names.h"
 #include "analysis/trace/work_category.h"
@@ -30,13 +31,21 @@ std::vector<ReportGraphNode> NodesOf(const KnownGraph& graph, const ProcessTrace
 // Makes rows of one process. What a name says is looked up once.
 class RowMaker {
  public:
-  explicit RowMaker(const ProcessTrace& process) : process_(process), graphs_(process) {}
+  RowMaker(const ProcessTrace& process, const std::vector<OpTime>& ops)
+      : process_(process), graphs_(process) {
+    for (const OpTime& time : ops) {
+      Facts& facts = facts_[{time.name, time.work_class}];
+      facts.of_ops[time.op.name] += time.sum_ns;
+    }
+  }
 
   ReportKernel RowOf(const KernelTime& time) {
     ReportKernel row;
     row.name = time.name;
     row.work_class = WorkClassName(time.work_class);
-    row.category = CategoryOfName(time.name, time.work_class);
+    const Facts& facts = FactsOf(time.name, time.work_class);
+    row.category = facts.category;
+    row.op = facts.op;
     row.count = time.lengths.count();
     row.sum_ns = time.lengths.sum_ns();
     row.mean_ns = time.lengths.MeanNs();
@@ -52,15 +61,26 @@ class RowMaker {
   }
 
  private:
-  const std::string& CategoryOfName(const std::string& name, WorkClass work_class) {
-    std::string& category = categories_[{name, work_class}];
-    if (category.empty()) category = WorkCategoryName(CategoryOf(name, work_class, ""));
-    return category;
+  struct Facts {
+    std::string category;  // empty: not asked for yet
+    std::string op;        // that launched more than half of it
+    std::map<std::string, int64_t> of_ops;
+  };
+  const Facts& FactsOf(const std::string& name, WorkClass work_class) {
+    Facts& facts = facts_[{name, work_class}];
+    if (!facts.category.empty()) return facts;
+    int64_t all_ns = 0;
+    for (const auto& [op, ns] : facts.of_ops) all_ns += ns;
+    for (const auto& [op, ns] : facts.of_ops) {
+      if (2 * ns > all_ns) facts.op = op;
+    }
+    facts.category = WorkCategoryName(CategoryOf(name, work_class, facts.op));
+    return facts;
   }
 
   const ProcessTrace& process_;
   const KnownGraphs graphs_;
-  std::map<std::pair<std::string, WorkClass>, std::string> categories_;
+  std::map<std::pair<std::string, WorkClass>, Facts> facts_;
 };
 
 bool TakesLonger(const ReportKernel& a, const ReportKernel& b) {
@@ -119,15 +139,17 @@ void DropKernels(Report* report) {
     process.kernels.clear();
     process.operation_kernels.clear();
     process.categories.clear();
+    process.ops.clear();
   }
 }
 
-void AddKernelTables(const std::vector<KernelTime>& kernels,
+void AddKernelTables(const std::vector<KernelTime>& kernels, const std::vector<OpTime>& ops,
                      const std::vector<std::string>& operations, const ProcessTrace& process,
                      ReportProcess* report) {
-  RowMaker rows(process);
+  RowMaker rows(process, ops);
   AddByName(kernels, &rows, report);
   AddCategories(report);
+  report->ops = OpRows(ops);
   std::map<std::string, int64_t> sums;
   for (const KernelTime& kernel : kernels) {
     const std::string& operation = operations[kernel.operation];

@@ -9,12 +9,14 @@
 
 #include "analysis/report/report.h"
 #include "analysis/sweep/kernel_book.h"
+#include "analysis/sweep/op_book.h"
 
 namespace gpubound {
 
-// Fills in |report->kernels| and |report->operation_kernels|: the operations with the most device
-// time first. |operations| names them; |process| knows what graphs run.
-void AddKernelTables(const std::vector<KernelTime>& kernels,
+// Fills in |report->kernels|, |report->operation_kernels|, the operations with the most device time
+// first, |report->categories| and |report->ops|. |operations| names them; |process| knows what
+// graphs run.
+void AddKernelTables(const std::vector<KernelTime>& kernels, const std::vector<OpTime>& ops,
                      const std::vector<std::string>& operations, const ProcessTrace& process,
                      ReportProcess* report);
 

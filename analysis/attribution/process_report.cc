@@ -197,7 +197,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->cells = NamedCells(input);
   report->operations = OperationRows(input);
   MarkCaused(sweep.kernels, roles.operations(), report);
-  AddKernelTables(sweep.kernels, roles.operations(), process, report);
+  AddKernelTables(sweep.kernels, sweep.ops, roles.operations(), process, report);
   report->device_shares = DeviceShares(input, process);
   report->gaps = NamedGaps(process, sweep.gaps, roles);
   report->idle_marks = IdleMarks(process, sweep.marked_gaps);

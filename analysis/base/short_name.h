@@ -22,6 +22,10 @@ std::string ShownName(std::string_view name);
 // middle of the name.
 std::string ShortName(const std::string& name, int width, bool unicode);
 
+// The function that a demangled |name| is of, alone: "elementwise_kernel" of
+// "void at::native::elementwise_kernel<4, ...>(int, ...)".
+std::string BareName(const std::string& name);
+
 inline constexpr size_t kMostListedNames = 8;
 
 // "train, inference and 12 more": the first of |names|, each as in a sentence.

@@ -222,9 +222,38 @@ simdjson::error_code ReadArgument(std::string_view key, ondemand::value value, C
   return Skip(value, 0);
 }
 
+// Goes over |value|; its text where it is an array, else nothing.
+simdjson::error_code ReadArray(ondemand::value value, std::string_view* text) {
+  const char* const begin = value.raw_json_token().data();
+  if (const auto error = Skip(value, 0)) return error;
+  int depth = 0;
+  bool quoted = false;
+  for (const char* at = begin; *begin == '['; ++at) {
+    if (quoted && *at == '\\') {
+      ++at;
+    } else if (*at == '"') {
+      quoted = !quoted;
+    } else if (!quoted && *at == '[') {
+      ++depth;
+    } else if (!quoted && *at == ']' && --depth == 0) {
+      *text = std::string_view(begin, static_cast<size_t>(at + 1 - begin));
+      break;
+    }
+  }
+  return simdjson::SUCCESS;
+}
+
+// Operators are many, and of their arguments little is wanted.
+simdjson::error_code ReadOpArgument(std::string_view key, ondemand::value value,
+                                    ChromeEvent* event) {
+  if (key == "Input Dims") return ReadArray(value, &event->inputs.dims);
+  if (key == "Input type") return ReadArray(value, &event->inputs.types);
+  if (key == "Concrete Inputs") return ReadArray(value, &event->inputs.values);
+  return Skip(value, 0);
+}
+
 bool HasArguments(const ChromeEvent& event) {
   switch (event.category) {
-    case ChromeCategory::kCpuOp:
     case ChromeCategory::kPythonFunction:
     case ChromeCategory::kUserAnnotation:
       return false;  // theirs are many, and none is wanted
@@ -254,8 +283,10 @@ simdjson::error_code ReadMember(std::string_view key, ondemand::value value, Chr
   } else if (key == "args" && HasArguments(*event)) {
     ondemand::object arguments;
     if (value.get_object().get(arguments) != simdjson::SUCCESS) return Skip(value, 0);
-    return ForEachMember(arguments, [event](std::string_view name, ondemand::value argument) {
-      return ReadArgument(name, argument, event);
+    const bool is_op = event->category == ChromeCategory::kCpuOp;
+    return ForEachMember(arguments, [event, is_op](std::string_view name,
+                                                   ondemand::value argument) {
+      return is_op ? ReadOpArgument(name, argument, event) : ReadArgument(name, argument, event);
     });
   }
   return Skip(value, 0);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/base/status.h"
+#include "analysis/import/import_op_text.h"
 #include "analysis/trace/run.h"
 
 namespace gpubound {
@@ -43,6 +44,7 @@ struct ChromeEvent {
 
   // Of "args".
   std::string_view label;  // "name": of a process or thread
+  OpInputs inputs;         // of an operator
   std::optional<int64_t> correlation;
   std::optional<int64_t> device;
   std::optional<int64_t> context;

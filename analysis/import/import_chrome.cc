@@ -106,6 +106,7 @@ class ChromeImport {
       event.name = name;
       event.pid = pid;
       event.tid = tid;
+      event.inputs = {};
       return event;
     }
   };
@@ -423,6 +424,7 @@ class ChromeImport {
         break;
       default:
         interval.layer = Layer::kBackend;
+        interval.op = trace_.names.Op(name, event.inputs);
         break;
     }
     interval.label = trace_.names.Label(kind, interval.layer, "", name);

@@ -23,7 +23,7 @@ const std::string& NameIn(const Table& table, const std::string& key) {
 
 }  // namespace
 
-ForeignNames::ForeignNames() : labels_(1), streams_(1), works_(1), devices_(1) {}
+ForeignNames::ForeignNames() : labels_(1), streams_(1), works_(1), ops_(1), devices_(1) {}
 
 uint32_t ForeignNames::Process(std::string_view key) {
   if (const auto found = process_index_.find(key); found != process_index_.end()) {
@@ -121,6 +121,38 @@ WorkId ForeignNames::Work(const WorkInfo& info, std::string_view name) {
                     info.static_shared_bytes, info.dynamic_shared_bytes);
   const auto [entry, added] = by_name->second.try_emplace(key, static_cast<WorkId>(works_.size()));
   if (added) works_.push_back({info, std::string(name)});
+  return entry->second;
+}
+
+uint32_t ForeignNames::Op(std::string_view name, const OpInputs& inputs) {
+  constexpr size_t kLongestText = 512;  // of lists of hundreds of tensors
+  lookup_.assign(name);
+  for (const std::string_view text : {inputs.dims, inputs.types}) {
+    lookup_ += '\0';
+    lookup_ += text.substr(0, kLongestText);
+  }
+  if (NeedsValues(name)) lookup_ += inputs.values;
+  if (const auto found = op_index_.find(lookup_); found != op_index_.end()) return found->second;
+  const bool is_bare = inputs.dims.empty() && inputs.types.empty();
+  if (ops_.size() >= (is_bare ? 2 : 1) * kMostOps) {
+    inputs_lost_ = true;
+    return is_bare ? 0 : Op(name, {});
+  }
+  const auto id = static_cast<uint32_t>(ops_.size());
+  op_index_.emplace(lookup_, id);
+  ops_.push_back(MakeOp(name, inputs));
+  return id;
+}
+
+WorkId ForeignNames::WorkOfOp(WorkId work, uint32_t op, bool begins) {
+  const auto [entry, added] =
+      work_of_op_.try_emplace(std::tuple(work, op, begins), static_cast<WorkId>(works_.size()));
+  if (added) {
+    gpubound::Work of_op = works_[Raw(work)];
+    of_op.op = op;
+    of_op.begins_op = begins;
+    works_.push_back(std::move(of_op));
+  }
   return entry->second;
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/import/import_op_text.h"
 #include "analysis/import/import_records.h"
 #include "analysis/trace/run.h"
 
@@ -58,6 +59,13 @@ class ForeignNames {
   StreamId Stream(uint32_t device, uint32_t context, uint32_t stream);
   WorkId Work(const WorkInfo& info, std::string_view name);
 
+  // An operator of a framework, by its name and inputs. Of more than kMostOps the name alone; 0
+  // where these are as many.
+  uint32_t Op(std::string_view name, const OpInputs& inputs);
+  // The same work as |work|, launched by |op|; |begins|: the first of a call of it.
+  WorkId WorkOfOp(WorkId work, uint32_t op, bool begins);
+  static constexpr size_t kMostOps = size_t{1} << 16;
+
   // The device with ordinal |ordinal|, made on first use. Valid until the next call.
   Device& DeviceAt(uint32_t ordinal);
 
@@ -76,6 +84,9 @@ class ForeignNames {
   const std::vector<gpubound::Label>& labels() const { return labels_; }
   const std::vector<gpubound::Stream>& streams() const { return streams_; }
   const std::vector<gpubound::Work>& works() const { return works_; }
+  const std::vector<gpubound::Op>& ops() const { return ops_; }
+  // Kinds of inputs that were left out.
+  bool inputs_lost() const { return inputs_lost_; }
   const std::vector<Device>& devices() const { return devices_; }
   uint64_t names_lost() const { return names_lost_; }
 
@@ -97,6 +108,7 @@ class ForeignNames {
   std::vector<gpubound::Label> labels_;
   std::vector<gpubound::Stream> streams_;
   std::vector<gpubound::Work> works_;
+  std::vector<gpubound::Op> ops_;
   std::vector<Device> devices_;
 
   ByText<uint32_t> process_index_;
@@ -110,6 +122,9 @@ class ForeignNames {
   std::map<std::tuple<LabelKind, Layer, std::string>, ByText<LabelId>> label_index_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, StreamId> stream_index_;
   ByText<std::map<WorkKey, WorkId>> work_index_;
+  ByText<uint32_t> op_index_;
+  std::map<std::tuple<WorkId, uint32_t, bool>, WorkId> work_of_op_;
+  bool inputs_lost_ = false;
   std::map<uint32_t, DeviceId> device_index_;
   std::string lookup_;  // a key that is being looked up; kept for its capacity
   uint64_t names_lost_ = 0;

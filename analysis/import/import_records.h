@@ -39,6 +39,7 @@ struct CpuInterval {
   int32_t result = 0;        // a call's
   CpuKind kind = CpuKind::kScope;
   Layer layer = Layer::kUnset;  // the label's
+  uint32_t op = 0;              // of the names, where it is an operator
 
   // By thread, outer intervals before those inside them: the innermost interval at an instant is
   // the last one in this order that holds it (latest start, then earliest end).

@@ -20,6 +20,7 @@
 #include "analysis/import/import_join.h"
 #include "analysis/import/import_lost.h"
 #include "analysis/import/import_nesting.h"
+#include "analysis/import/import_ops.h"
 #include "analysis/import/import_segment.h"
 #include "analysis/import/import_threads.h"
 #include "analysis/import/import_torch_names.h"
@@ -40,6 +41,7 @@ class RunWriter {
         path_(std::move(path)),
         folder_(std::move(folder)),
         join_(folder_),
+        ops_(folder_),
         helpers_(folder_) {}
 
   Result<ImportSummary> Write() {
@@ -322,6 +324,7 @@ class RunWriter {
         EndSurvey(totals);
         totals = {interval.thread, 0, 0};
         covered_until_ns = helped_until_ns = INT64_MIN;
+        open_ops_.Clear();
       }
       ++totals.events;
       if (IsOperation(interval)) {
@@ -336,6 +339,7 @@ class RunWriter {
         ns = std::max<int64_t>(ns, 0) + (interval.end_ns - interval.start_ns);
       }
       Status noted = Ok{};
+      if (interval.op != 0) open_ops_.Open(interval.start_ns, interval.end_ns, interval.op);
       if (interval.kind == CpuKind::kCall) noted = NoteCall(interval, &process);
       if (noted.ok() && IsFrameworks(interval) && interval.end_ns > helped_until_ns) {
         helped_until_ns = interval.end_ns;
@@ -382,6 +386,14 @@ class RunWriter {
       process->lost.NoteCapture(call.start_ns, edge == CaptureEdge::kBegins);
     }
     if (StripApiPrefix(name).starts_with("GraphInstantiate")) process->lost.NoteInstantiation();
+    OpLaunch launch;
+    if (call.correlation != 0 && open_ops_.IsWithin(call.start_ns, &launch)) {
+      launch.process = PlaceOf(*process);
+      launch.correlation = call.correlation;
+      launch.start_ns = start_ns;
+      const Status added = ops_.AddLaunch(launch);
+      if (!added.ok()) return added;
+    }
     if (processes_.size() == 1 || call.correlation == 0) return Ok{};
     const bool one_kernel = call.result == 0 && LaunchesOneKernel(name);
     return join_.AddCall(
@@ -582,12 +594,24 @@ class RunWriter {
       if (known) work.process = place_[work.process];
       if (!known && processes_.size() == 1) work.process = 0;
       const bool settled = work.process != kNoIndex;
-      const Status added = settled ? WriteWorkItem(work) : join_.AddWork(work, IsCopyAgain(work));
+      const Status added = settled ? PutWork(work) : join_.AddWork(work, IsCopyAgain(work));
       if (!added.ok()) return added;
     }
     if (!more.ok()) return more.error();
+    const Status joined = JoinWork();
+    if (!joined.ok() || !ops_.any()) return joined;
+    return ops_.Resolve(&trace_.names,
+                        [this](const ForeignWork& item) { return WriteWorkItem(item); });
+  }
+
+  // Work of a known process, which is written at once where nobody asks for operators.
+  Status PutWork(const ForeignWork& work) {
+    return ops_.any() ? ops_.AddWork(work) : WriteWorkItem(work);
+  }
+
+  Status JoinWork() {
     return join_.Resolve([this](const ForeignWork& item, const LaunchJoin::Candidates& candidates) {
-      if (item.process != kNoIndex) return WriteWorkItem(item);
+      if (item.process != kNoIndex) return PutWork(item);
       for (const uint32_t place : candidates) processes_[place].lost.NoteWork(item.correlation);
       if (!IsCopyAgain(item)) {
         processes_.front().segment->Count(LedgerCounter::import_work_unassigned, 1);
@@ -703,6 +727,12 @@ class RunWriter {
     for (const auto& [device, work] : unassigned_.devices()) MarkUnassigned(device, work);
     for (const std::string& note : notes_) first.Note(note);
     NoteTimeless();
+    if (trace_.names.inputs_lost()) {
+      notes_.push_back("Operators have more kinds of inputs than the " +
+                       std::to_string(ForeignNames::kMostOps) +
+                       " that are kept: of some the shape is missing.");
+      first.Note(notes_.back());
+    }
     for (const ForeignGap& gap : trace_.gaps) MarkGap(gap);
     for (Process& process : processes_) MarkLost(&process);
     for (const ForeignUnknown& time : trace_.unknown) {
@@ -826,6 +856,8 @@ class RunWriter {
   std::vector<Process> processes_;
   std::vector<uint32_t> place_;  // in processes_, by index of the names
   LaunchJoin join_;
+  OpJoin ops_;
+  OpenOps open_ops_;  // of the thread that is surveyed
   UnassignedWork unassigned_;
   uint64_t untimed_ = 0;
   uint64_t timeless_ = 0;       // events of threads

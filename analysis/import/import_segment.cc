@@ -97,6 +97,14 @@ void ImportSegment::Insert(const std::string& table, std::initializer_list<SqlVa
   Fail(ImportFiles::NoRoom(path_, database->LastError()));
 }
 
+void ImportSegment::Execute(const char* sql) {
+  Database* const database = failed_ ? nullptr : Open();
+  if (database == nullptr) return;
+  Query query = database->Prepare(sql);
+  query.Step();
+  if (query.failed()) Fail(ImportFiles::NoRoom(path_, database->LastError()));
+}
+
 Status ImportSegment::BeginThread(uint32_t index) {
   const Status events = FlushThread();
   if (!events.ok()) return events;
@@ -173,6 +181,7 @@ Status ImportSegment::Add(const DeviceRecord& work) {
   Use(&streams_used_, Raw(work.stream));
   Use(&devices_used_, Raw(names_->streams()[Raw(work.stream)].device));
   Use(&works_used_, Raw(work.work));
+  has_ops_ = has_ops_ || names_->works()[Raw(work.work)].op != 0;
   work_end_ns_ = std::max(work_end_ns_, Signed(work.end_ns));
   return AddRecord(&work_, work);
 }
@@ -214,6 +223,7 @@ void ImportSegment::PutRows() {
             info.static_shared_bytes, info.dynamic_shared_bytes});
   }
   PutDeviceRows();
+  if (has_ops_) PutOpRows();
   for (size_t i = 0; i < ledger_.size(); ++i) {
     if (ledger_[i] != 0) {
       Insert("ledger", {kLedgerCounters[i].name, ledger_[i]});
@@ -240,6 +250,21 @@ void ImportSegment::PutDeviceRows() {
   }
 }
 
+void ImportSegment::PutOpRows() {
+  std::vector<bool> ops_used;
+  for (size_t id = 1; id < works_used_.size(); ++id) {
+    const Work& work = names_->works()[id];
+    if (!works_used_[id] || work.op == 0) continue;
+    Use(&ops_used, work.op);
+    Insert("work_op", {id, work.op, work.begins_op ? 1 : 0});
+  }
+  for (size_t id = 1; id < ops_used.size(); ++id) {
+    if (!ops_used[id]) continue;
+    const Op& op = names_->ops()[id];
+    Insert("op", {id, op.name, op.dims, op.types, op.values});
+  }
+}
+
 Status ImportSegment::Finish() {
   for (const Status& flushed : {FlushThread(), Flush(&calls_), Flush(&work_), Flush(&syncs_)}) {
     if (!flushed.ok()) return flushed;
@@ -248,17 +273,18 @@ Status ImportSegment::Finish() {
   Meta("start_monotonic_ns", begin_ns_);
   Meta("end_monotonic_ns", end_ns_);
   Meta("chunks", chunks_);
-  Meta("row_counts", kCountedTables);
+  Meta("row_counts", kCountedTables + (has_ops_ ? kCountedOpTables : 0));
   for (const auto& [key, text] : text_meta_) Insert("meta", {key, text});
   for (const auto& [key, number] : number_meta_) Insert("meta", {key, number});
   for (const std::string& note : notes_) Insert("note(time_ns,text)", {0, note});
   PutUnknown();
-  PutRows();
-  if (Database* const database = failed_ ? nullptr : Open()) {
-    Query count = database->Prepare(kCountRowsSql);
-    count.Step();
-    if (count.failed()) Fail(ImportFiles::NoRoom(path_, database->LastError()));
+  if (has_ops_) {
+    Execute(kOpTableSql);
+    Execute(kWorkOpTableSql);
   }
+  PutRows();
+  Execute(kCountRowsSql);
+  if (has_ops_) Execute(kCountOpRowsSql);
   return failed_ ? Status(*failed_) : files_.Close(path_);
 }
 

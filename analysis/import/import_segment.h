@@ -92,9 +92,11 @@ class ImportSegment {
   Status Put(const EncodedChunk& chunk);
   void PutRows();
   void PutDeviceRows();
+  void PutOpRows();
   void PutUnknown();
   // Makes the file where there is none yet. A failure is kept, and nothing is written after it.
   void Insert(const std::string& table, std::initializer_list<SqlValue> values);
+  void Execute(const char* sql);
   Database* Open();
   void Fail(const Error& error);
   Status Checked() const;
@@ -133,6 +135,7 @@ class ImportSegment {
   std::vector<bool> works_used_;
   std::vector<bool> devices_used_;
   bool lists_all_devices_ = false;
+  bool has_ops_ = false;  // of some work it is known which operator launched it
   Ledger ledger_{};
   int64_t chunks_ = 0;
   int64_t begin_ns_ = INT64_MAX;

@@ -242,6 +242,7 @@ struct ReportProcess {
   std::vector<ReportKernel> kernels;        // by time, longest first
   std::vector<ReportOperationKernel> operation_kernels;  // by operation, then as above
   std::vector<ReportCategory> categories;                // as |kernels|
+  std::vector<ReportOp> ops;                             // likewise; of imported traces
   int64_t gpu_busy_ns = 0;
   int64_t gpu_wait_ns = 0;
   int64_t gpu_sum_ns = 0;

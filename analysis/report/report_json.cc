@@ -286,13 +286,26 @@ Json KernelJson(const ReportOperationKernel& row) {
             {"lengths_rounded", kernel.lengths_rounded},
             {"sm_filled_ns", kernel.sm_filled_ns},
             {"sm_fill_is_upper_bound", kernel.sm_fill_is_upper_bound},
-            {"category", kernel.category}};
+            {"category", kernel.category},
+            {"op", kernel.op.empty() ? Json() : Json(kernel.op)}};
   if (!kernel.nodes.empty()) json["nodes"] = ArrayOf(kernel.nodes, GraphNodeJson);
   return json;
 }
 
 Json CategoryJson(const ReportCategory& row) {
   return Json{{"category", row.category}, {"count", row.count}, {"sum_ns", row.sum_ns}};
+}
+
+Json OpJson(const ReportOp& row) {
+  return Json{{"op", row.op},
+              {"shape", row.shape},
+              {"types", row.types},
+              {"category", row.category},
+              {"calls", row.calls},
+              {"count", row.count},
+              {"sum_ns", row.sum_ns},
+              {"flops", OrNull(row.flops)},
+              {"bytes", OrNull(row.bytes)}};
 }
 
 void AddBounds(const char* name, const Bounds& bounds, Json* json) {
@@ -365,7 +378,8 @@ Json ProcessJson(const ReportProcess& process) {
               {"cpu", CpuJson(process.cpu)},
               {"threads_cpu", ThreadsCpuJson(process.threads_cpu)},
               {"stacks", ArrayOf(process.stacks, StacksJson)},
-              {"categories", ArrayOf(process.categories, CategoryJson)}};
+              {"categories", ArrayOf(process.categories, CategoryJson)},
+              {"ops", ArrayOf(process.ops, OpJson)}};
 }
 
 // The keys of a process, with bounds beside each total.
@@ -375,8 +389,9 @@ Json CorrectedJson(const ReportProcess& process) {
   Json json = ProcessJson(corrected.process);
   json.erase("corrected");
   json.erase("corrected_why_not");
-  json.erase("kernels");       // device work is as long as it was
-  json.erase("categories");    // likewise
+  json.erase("kernels");     // device work is as long as it was
+  json.erase("categories");  // likewise
+  json.erase("ops");
   json.erase("stacks");        // they were seen in the recorded one
   json.erase("process_tree");  // nor are its samples of another run
   AddBounds("span_ns", corrected.span, &json);

@@ -5,6 +5,7 @@
 #define GPUBOUND_ANALYSIS_REPORT_REPORT_WORK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct ReportKernel {
   bool lengths_rounded = false;  // median and p95 are rounded down, by less than one part in 256
   int64_t sm_filled_ns = 0;      // an estimate: part of sum_ns, weighted by SM fill
   bool sm_fill_is_upper_bound = false;  // work of unknown geometry was taken as filling the device
-  std::vector<ReportGraphNode> nodes;   // of graphs recorded as a whole, where they are known
+  std::string op;  // the operator that launched more than half of it; empty: none, or not known
+  std::vector<ReportGraphNode> nodes;  // of graphs recorded as a whole, where they are known
 };
 
 // All device work of one category, likewise.
@@ -40,6 +42,20 @@ struct ReportCategory {
   std::string category;
   uint64_t count = 0;
   int64_t sum_ns = 0;
+};
+
+// All device work that one operator of a framework launched on inputs of one shape.
+struct ReportOp {
+  std::string op;
+  std::string shape;     // of its inputs ("8944x1024, 1024x2816"); empty: not known
+  std::string types;     // of the same
+  std::string category;  // of the work that takes most of its time
+  uint64_t calls = 0;    // that launched work
+  uint64_t count = 0;    // of pieces of work
+  int64_t sum_ns = 0;
+  // Of all its calls, from the shapes; absent where these do not tell.
+  std::optional<double> flops;
+  std::optional<double> bytes;  // each input read once, the output written once
 };
 
 // As ReportKernel, of the work that API calls of one operation launched.

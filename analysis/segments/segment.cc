@@ -138,6 +138,7 @@ void Segment::ReadRows(ProcessTrace* process) {
   ReadDevices(process);
   ReadStreams(process);
   ReadWorks(process);
+  ReadOps(process);
   ReadClock(process);
   ReadGraphNodes(process);
   ReadDeviceClients(process);
@@ -269,6 +270,26 @@ void Segment::ReadWorks(ProcessTrace* process) {
     work->info.dynamic_shared_bytes = U32(query.Int(12));
   }
   CheckEnd(query, "work");
+}
+
+// What launched them, where the trace tells. After ReadWorks().
+void Segment::ReadOps(ProcessTrace* process) {
+  if (!HasTable("op") || !HasTable("work_op")) return;
+  Query op = database_.Prepare("SELECT id, name, dims, types, input_values FROM op");
+  while (op.Step()) {
+    if (Op* row = RowAt(&process->ops, op.Int(0))) {
+      *row = {op.Text(1), op.Text(2), op.Text(3), op.Text(4)};
+    }
+  }
+  CheckEnd(op, "op");
+  Query work = database_.Prepare("SELECT work, op, begins FROM work_op");
+  while (work.Step()) {
+    Work* row = RowAt(&process->works, work.Int(0));
+    if (row == nullptr) continue;
+    row->op = U32(work.Int(1));
+    row->begins_op = work.Int(2) != 0;
+  }
+  CheckEnd(work, "work_op");
 }
 
 void Segment::ReadClock(ProcessTrace* process) {

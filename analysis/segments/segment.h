@@ -69,6 +69,7 @@ class Segment {
   void ReadDevices(ProcessTrace* process);
   void ReadStreams(ProcessTrace* process);
   void ReadWorks(ProcessTrace* process);
+  void ReadOps(ProcessTrace* process);
   void ReadClock(ProcessTrace* process);
   void ReadUnknownAndNotes(ProcessTrace* process);
   void ReadContexts(ProcessTrace* process);

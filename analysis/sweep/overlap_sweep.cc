@@ -40,6 +40,7 @@ class Sweep {
         waits_(*input.process, input.source->Syncs()),
         caused_(input.span, input.roles->operations().size()),
         kernels_(*input.process, input.span),
+        ops_(*input.process, input.span),
         launches_(*input.process, input.roles->operations().size()),
         smi_(input.span),
         cpu_(input.span),
@@ -210,6 +211,7 @@ class Sweep {
   void SettleCauses() {
     caused_.Settle(&timeline_.calls(), [this](const GpuItem& item, OperationIndex operation) {
       if (all_ || item.is_graph) kernels_.Add(item, operation);
+      if (all_) ops_.Add(item);
       launches_.Attribute(operation);
     });
   }
@@ -368,6 +370,7 @@ class Sweep {
     }
     result_.queued = queued_.Take();
     result_.kernels = kernels_.Take();
+    result_.ops = ops_.Take();
     result_.launches = launches_.times();
     result_.activity = FinishActivity();
     result_.smi_model = smi_.Share();
@@ -402,7 +405,7 @@ class Sweep {
     archive.All(wait_.time.begin_ns);
     wait_.peer = doing_.peer();
     wait_.operation = doing_.operation();
-    archive.All(kernels_, result_.work_without_launch, result_.early_work, result_.late_work);
+    archive.All(kernels_, ops_, result_.work_without_launch, result_.early_work, result_.late_work);
   }
 
   // The book numbers devices by first use, a result by id.
@@ -435,6 +438,7 @@ class Sweep {
   FinishedWaits waits_;
   CausedTime caused_;
   KernelBook kernels_;
+  OpBook ops_;
   LaunchStats launches_;
   SmiModel smi_;
   CpuSplitter cpu_;

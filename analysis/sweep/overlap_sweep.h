@@ -22,6 +22,7 @@
 #include "analysis/sweep/iteration_book.h"
 #include "analysis/sweep/kernel_book.h"
 #include "analysis/sweep/launch_stats.h"
+#include "analysis/sweep/op_book.h"
 #include "analysis/sweep/queued_time.h"
 #include "analysis/sweep/stack_book.h"
 #include "analysis/timeline/device_activity.h"
@@ -86,6 +87,7 @@ struct SweepResult {
   std::vector<PeerWait> waits;
   std::vector<CounterMeans> counters;  // by OperationIndex; empty without samples
   std::vector<KernelTime> kernels;     // by operation and name
+  std::vector<OpTime> ops;             // where the trace has operators
   std::vector<LaunchTime> launches;    // by OperationIndex
   std::vector<bool> device_used;       // by DeviceId
   std::vector<bool> device_ran_graph;  // likewise: graphs that were recorded as a whole

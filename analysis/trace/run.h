@@ -189,9 +189,21 @@ struct Stream {
   uint32_t stream = 0;
 };
 
+// An operator of a framework that launched work, with the inputs that it was called on: lists with
+// ", " between their elements, "-" where there is nothing to say; empty where the trace does not.
+struct Op {
+  std::string name;
+  std::string dims;    // "8944x1024, 1024x2816"; of a list of tensors "(2x3;4)"
+  std::string types;   // "BFloat16, BFloat16", of the same inputs
+  std::string values;  // of convolutions and attention, the numbers among them: "-; [2, 2]; True"
+  friend auto operator<=>(const Op&, const Op&) = default;
+};
+
 struct Work {
   WorkInfo info;
   std::string name;
+  uint32_t op = 0;         // of ProcessTrace::ops, which launched it; 0: not known
+  bool begins_op = false;  // the first work of a call of it
 };
 
 // A node of an executable CUDA graph, as it was told while the graph was made.
@@ -253,7 +265,7 @@ using Ledger = std::array<uint64_t, kLedgerCounterCount>;
 
 class EventSource;
 
-// One process of the run. `devices`, `streams`, `works`, `functions` and `frames` are indexed by
+// One process of the run. `devices`, `streams`, `works`, `ops`, `functions` and `frames` are indexed by
 // their id; entry 0 is empty and means none.
 struct ProcessTrace {
   ProcessIdentity identity;
@@ -304,6 +316,7 @@ struct ProcessTrace {
   std::vector<ContextInfo> contexts;  // as CUPTI tells of them, from 12.4 on
   std::vector<Stream> streams;
   std::vector<Work> works;
+  std::vector<Op> ops;
   std::vector<GraphNode> graph_nodes;  // by node
   std::vector<Function> functions;
   std::vector<Frame> frames;  // one without a function is not there

@@ -128,7 +128,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
                  "Every section at length, not one screen and details in short");
   parser.AddListOption("--by", &arguments->text.by,
                        {"operation", "kernel", "phase", "process", "device", "layer", "thread",
-                        "iteration", "gap", "transition", "frame", "category"},
+                        "iteration", "gap", "transition", "frame", "category", "op", "shape"},
                        "Tables");
   parser.AddListOption("--attribution", &arguments->text.attribution, {"timeline", "caused"},
                        "GPU time");

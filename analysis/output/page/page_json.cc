@@ -349,6 +349,7 @@ std::string RenderPageJson(const Run& run, const Report& report, const PageTimel
   for (size_t p = 0; p < run.processes.size(); ++p) {
     Json& process = figures["processes"][p];
     process.erase("kernels");
+    process.erase("ops");
     process.erase("stacks");
     if (detailed[p]) {
       processes.push_back(ProcessJson(run.processes[p], report, timeline, p));

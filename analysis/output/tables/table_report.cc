@@ -198,6 +198,23 @@ TraceTable KernelTable() {
       }));
 }
 
+TraceTable OpTable() {
+  using Figure = ReportOp;
+  return MakeShortTable<RowOf<Figure>, Collect<Figure, &ReportProcess::ops>>(
+      "op", "device work by the operator of a framework that launched it, and its inputs",
+      WithProcess<Figure>({
+          {{"op", kText}, MemberOf<Figure, &Figure::op>},
+          {{"shape", kText}, MemberOf<Figure, &Figure::shape>},
+          {{"types", kText}, MemberOf<Figure, &Figure::types>},
+          {{"category", kText}, MemberOf<Figure, &Figure::category>},
+          {{"calls"}, MemberOf<Figure, &Figure::calls>},
+          {{"count"}, MemberOf<Figure, &Figure::count>},
+          {{"sum_ns"}, MemberOf<Figure, &Figure::sum_ns>},
+          {{"flops", kReal}, MemberOf<Figure, &Figure::flops>},
+          {{"bytes", kReal}, MemberOf<Figure, &Figure::bytes>},
+      }));
+}
+
 std::string PidsOf(const ReportWait& wait) {
   std::string pids;
   for (const int64_t pid : wait.pids) pids += (pids.empty() ? "" : ",") + std::to_string(pid);
@@ -365,6 +382,7 @@ std::vector<TraceTable> ReportTables() {
       RankTable(),
       IterationTable(),
       KernelTable(),
+      OpTable(),
       OperationKernelTable(),
       GapTable(),
       DeviceUsageTable(),

@@ -44,7 +44,7 @@ class Listing {
     Add(ShownName(begin->operation), SumOf(begin, end), /*lengths=*/false);
     const auto shown = std::min<std::ptrdiff_t>(end - begin, kShownKernels);
     for (KernelIterator row = begin; row != begin + shown; ++row) {
-      Add("  " + ShownName(Demangled(row->kernel.name)), row->kernel, /*lengths=*/true);
+      Add("  " + NameOf(row->kernel), row->kernel, /*lengths=*/true);
       AddNodes(row->kernel.nodes);
     }
     if (begin + shown == end) return;
@@ -68,6 +68,13 @@ class Listing {
       heads.emplace_back(head);
     }
     return heads;
+  }
+
+  // The operator says more than templates made for it: "aten::mul: elementwise_kernel".
+  std::string NameOf(const ReportKernel& kernel) const {
+    const std::string name = Demangled(kernel.name);
+    if (kernel.op.empty() || options_.full) return ShownName(name);
+    return ShownName(kernel.op + ": " + BareName(name));
   }
 
   std::string Time(int64_t ns) const { return FormatTime(ns, options_.raw); }

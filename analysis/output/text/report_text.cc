@@ -22,6 +22,7 @@
 #include "analysis/output/text/report_counters.h"
 #include "analysis/output/text/report_cpu.h"
 #include "analysis/output/text/report_kernels.h"
+#include "analysis/output/text/report_ops.h"
 #include "analysis/output/text/report_overview.h"
 #include "analysis/output/text/report_screen.h"
 #include "analysis/output/text/report_sections.h"
@@ -174,6 +175,8 @@ class TextReport {
     if (Asked("transition")) Transitions(process);
     if (options_.kernels) text_ += KernelTable(process, options_);
     if (Asked("category")) text_ += CategoryTable(process, options_);
+    if (Asked("op")) text_ += OpTable(process, options_);
+    if (Asked("shape")) text_ += ShapeTable(process, options_);
     if (Asked("iteration")) text_ += IterationTables(process, options_);
     if (Asked("gap")) text_ += GapTable(report_, process, options_);
     if (Asked("frame")) text_ += StackTables(process, options_);

@@ -31,6 +31,17 @@ TEST(ShortNameTest, WhatIsNoTemplateLosesItsMiddle) {
   EXPECT_EQ(Short("operator<(abcdefghijklmnopqrstuvwxyz)", 12), "operator<(…)");
 }
 
+TEST(BareNameTest, IsTheFunctionWithoutWhatItIsMadeForAndWhereItLies) {
+  EXPECT_EQ(BareName("void at::native::elementwise_kernel<4, f<int> >(int, f<int>)"),
+            "elementwise_kernel");
+  EXPECT_EQ(BareName("void at::native::(anonymous namespace)::CatArrayBatchedCopy<int>(int)"),
+            "CatArrayBatchedCopy");
+  EXPECT_EQ(BareName("ampere_sgemm_32x32_sliced1x4_tn"), "ampere_sgemm_32x32_sliced1x4_tn");
+  EXPECT_EQ(BareName("Memcpy HtoD (Pinned -> Device)"), "Memcpy HtoD (Pinned -> Device)");
+  EXPECT_EQ(BareName("(unnamed)"), "(unnamed)");
+  EXPECT_EQ(BareName(""), "");
+}
+
 TEST(ListedNamesTest, ManyAreCutAndCounted) {
   EXPECT_EQ(ListedNames({"b", "a", ""}), "b, a, (empty name)");
   const std::vector<std::string> all(kMostListedNames + 3,

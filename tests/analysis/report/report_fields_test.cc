@@ -32,6 +32,7 @@ ReportProcess ProcessWithEverything() {
   process.awaited.emplace_back().meanwhile.emplace_back();
   process.operation_kernels.emplace_back().kernel.nodes.emplace_back();
   process.categories.emplace_back();
+  process.ops.emplace_back();
   process.counters.emplace_back();
   process.process_tree.emplace();
   process.throughput.emplace_back();

@@ -145,7 +145,8 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "cpu",
                                                  "threads_cpu",
                                                  "stacks",
-                                                 "categories"}));
+                                                 "categories",
+                                                 "ops"}));
   EXPECT_EQ(json_["processes"][0]["span_end"], "last event");
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());
@@ -252,7 +253,7 @@ TEST_F(ReportJsonTest, KernelHasEveryKeyInOrder) {
   const Json& kernel = json_["processes"][0]["kernels"][0];
   EXPECT_EQ(KeysOf(kernel),
             (Keys{"operation", "name", "class", "count", "sum_ns", "mean_ns", "median_ns", "p95_ns",
-                  "lengths_rounded", "sm_filled_ns", "sm_fill_is_upper_bound", "category"}));
+                  "lengths_rounded", "sm_filled_ns", "sm_fill_is_upper_bound", "category", "op"}));
   EXPECT_EQ(kernel["operation"], "op");
   EXPECT_EQ(kernel["count"], 3);
   EXPECT_EQ(kernel["sm_fill_is_upper_bound"], true);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From booked device work to rows by operator. Pure.
+#ifndef GPUBOUND_ANALYSIS_ATTRIBUTION_OP_ROWS_H_
+#define GPUBOUND_ANALYSIS_ATTRIBUTION_OP_ROWS_H_
+
+#include <vector>
+
+#include "analysis/report/report_work.h"
+#include "analysis/sweep/op_book.h"
+
+namespace gpubound {
+
+// Shapes beyond so many are one row of each operator, kOtherShapes.
+inline constexpr size_t kMostOpRows = 1000;
+inline constexpr char kOtherShapes[] = "(other shapes)";
+
+// A row for each operator, shape and type, the longest first.
+std::vector<ReportOp> OpRows(const std::vector<OpTime>& times);
+
+}  // namespace gpubound
+
+#endif  // GPUBOUND_ANALYSIS_ATTRIBUTION_OP_ROWS_H_

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lays the tables out. No state.
+#include "analysis/output/text/report_ops.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analysis/base/short_name.h"
+#include "analysis/base/text_table.h"
+
+namespace gpubound {
+namespace {
+
+constexpr char kNoOperators[] =
+    "No operator is known: only imported PyTorch profiles (activities=[CPU, CUDA]) tell which one "
+    "launched a kernel.";
+constexpr size_t kMostRows = 40;
+constexpr char kNoOp[] = "(no operator)";
+
+std::string NothingKnown(const TextOptions& options) {
+  return "\n" + Wrap(kNoOperators, options.width, 2);
+}
+
+// What no operator launched.
+ReportOp RestOf(const ReportProcess& process) {
+  ReportOp rest;
+  rest.op = kNoOp;
+  for (const ReportCategory& row : process.categories) {
+    rest.count += row.count;
+    rest.sum_ns += row.sum_ns;
+  }
+  for (const ReportOp& row : process.ops) {
+    rest.count -= row.count;
+    rest.sum_ns -= row.sum_ns;
+  }
+  return rest;
+}
+
+int64_t AllNs(const ReportProcess& process) {
+  int64_t sum_ns = 0;
+  for (const ReportCategory& row : process.categories) sum_ns += row.sum_ns;
+  return sum_ns;
+}
+
+// "611", "0.52": units of 1e|decimals| a second.
+std::string Rate(std::optional<double> amount, int64_t ns, double unit) {
+  if (!amount || ns <= 0) return "-";
+  std::array<char, 32> text;
+  const double rate = *amount * 1e9 / static_cast<double>(ns) / unit;
+  std::snprintf(text.data(), text.size(),
+                rate < 9.995   ? "%.2f"
+                : rate < 99.95 ? "%.1f"
+                               : "%.0f",
+                rate);
+  return text.data();
+}
+
+}  // namespace
+
+std::string OpTable(const ReportProcess& process, const TextOptions& options) {
+  if (process.ops.empty()) return NothingKnown(options);
+  std::map<std::string, ReportOp> sums;
+  for (const ReportOp& row : process.ops) {  // the longest in front, whose category it is
+    ReportOp& sum = sums[row.op];
+    if (sum.op.empty()) sum.category = row.category;
+    sum.op = row.op;
+    sum.calls += row.calls;
+    sum.count += row.count;
+    sum.sum_ns += row.sum_ns;
+  }
+  std::vector<ReportOp> rows;
+  for (const auto& [op, sum] : sums) rows.push_back(sum);
+  if (const ReportOp rest = RestOf(process); rest.count > 0) rows.push_back(rest);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ReportOp& a, const ReportOp& b) { return a.sum_ns > b.sum_ns; });
+  TextTable table({"Operator", "category", "calls", "kernels", "GPU time", "share"});
+  for (const ReportOp& row : rows) {
+    const bool is_rest = row.op == kNoOp;
+    table.AddRow({ShownName(row.op), row.category, is_rest ? "" : FormatCount(row.calls),
+                  FormatCount(row.count), FormatTime(row.sum_ns, options.raw),
+                  FormatShare(ShareOf(row.sum_ns, AllNs(process)))});
+  }
+  return "\n" + table.Render(options.width, 0, options.unicode);
+}
+
+std::string ShapeTable(const ReportProcess& process, const TextOptions& options) {
+  if (process.ops.empty()) return NothingKnown(options);
+  TextTable table(
+      {"Operator, shapes of its inputs", "type", "calls", "GPU time", "share", "TFLOP/s", "GB/s"});
+  const size_t shown = options.full ? process.ops.size() : std::min(process.ops.size(), kMostRows);
+  for (size_t i = 0; i < shown; ++i) {
+    const ReportOp& row = process.ops[i];
+    const std::string type = row.types.substr(0, row.types.find(", "));
+    table.AddRow({ShownName(row.op) + " " + EscapeName(row.shape), EscapeName(type),
+                  FormatCount(row.calls), FormatTime(row.sum_ns, options.raw),
+                  FormatShare(ShareOf(row.sum_ns, AllNs(process))),
+                  Rate(row.flops, row.sum_ns, 1e12), Rate(row.bytes, row.sum_ns, 1e9)});
+  }
+  std::string text = "\n" + table.Render(options.width, 0, options.unicode);
+  if (shown < process.ops.size()) {
+    text += Wrap("and " + std::to_string(process.ops.size() - shown) + " more (--full).",
+                 options.width, 2);
+  }
+  return text;
+}
+
+}  // namespace gpubound
