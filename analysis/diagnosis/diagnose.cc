@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "analysis/base/demangle.h"
@@ -24,6 +25,7 @@
 #include "analysis/report/main_process.h"
 #include "analysis/trace/name_lists.h"
 #include "analysis/trace/row_names.h"
+#include "analysis/trace/work_category.h"
 
 namespace gpubound {
 namespace {
@@ -86,6 +88,7 @@ class Diagnosis {
     if (verdict != kCpuStarvation) AddStarvation();
     if (verdict == kInconclusive || run_.devices_used == 0) return std::move(findings_);
     if (verdict != kGpuBoundSmallKernels) AddSmallKernels();
+    AddElementwise();
     if (verdict != kCommunicationBound) AddCollectives();
     AddSlowIterations();
     AddInflation();
@@ -614,6 +617,29 @@ class Diagnosis {
                                    "Kernels fill " + FormatShare(*fill) + " of the busy GPU.",
                                    "Larger batches cost little GPU time.");
     made.evidence = {{"sm_fill_share", *fill}};
+    findings_.push_back(std::move(made));
+  }
+
+  // Of PyTorch's own, which nothing has fused: what a compiler made of several is elementwise too.
+  void AddElementwise() {
+    int64_t all_ns = 0;
+    int64_t elementwise_ns = 0;
+    for (const ReportProcess& process : report_.processes) {
+      for (const ReportKernel& kernel : process.kernels) {
+        all_ns += kernel.sum_ns;
+        if (kernel.category != WorkCategoryName(WorkCategory::kElementwise)) continue;
+        constexpr std::string_view kEager = "at::native::";
+        const bool is_eager = Demangled(kernel.name).find(kEager) != std::string::npos;
+        if (is_eager) elementwise_ns += kernel.sum_ns;
+      }
+    }
+    const double share = ShareOf(elementwise_ns, all_ns);
+    if (share < kMuch || run_.gpu_busy_share < kMuch) return;
+    ReportDiagnosis made =
+        Finding(kElementwiseKernels, share * run_.gpu_busy_share,
+                "Elementwise kernels are " + FormatShare(share) + " of GPU time.",
+                "Fuse them (torch.compile); --by category,op names them.");
+    made.evidence = {{"elementwise_share", share}, {"gpu_busy_share", run_.gpu_busy_share}};
     findings_.push_back(std::move(made));
   }
 

@@ -32,6 +32,7 @@ inline constexpr char kNothingRecorded[] = "nothing-recorded";
 
 // What may come beside it.
 inline constexpr char kSmallKernels[] = "small-kernels";
+inline constexpr char kElementwiseKernels[] = "elementwise-kernels";  // that could be fused
 inline constexpr char kCollectives[] = "collectives";
 inline constexpr char kSlowIterations[] = "slow-iterations";
 inline constexpr char kStepChange[] = "step-change";

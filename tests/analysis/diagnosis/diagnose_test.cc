@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "analysis/diagnosis/diagnosis_kinds.h"
 #include "analysis/trace/row_names.h"
@@ -121,6 +122,34 @@ TEST_F(DiagnoseTest, OfSmallKernelsTheOneThatLeavesMostOfTheGpuUnusedIsNamed) {
   AddKernel("tiny", "act", 180, 2);
   EXPECT_EQ(First().kind, kGpuBoundSmallKernels);
   EXPECT_THAT(First().action, HasSubstr(" in act: tiny takes"));
+}
+
+TEST_F(DiagnoseTest, ElementwiseKernelsThatTakeAQuarterOfGpuTimeAreToBeFused) {
+  AddKernel("void at::native::elementwise_kernel<128, 4, f>(int, f)", "update", 300, 300);
+  process().kernels.back().category = "elementwise";
+  const std::vector<ReportDiagnosis> all = All();
+  const auto found = std::find_if(all.begin(), all.end(), [](const ReportDiagnosis& one) {
+    return one.kind == kElementwiseKernels;
+  });
+  ASSERT_NE(found, all.end());
+  EXPECT_EQ(found->finding, "Elementwise kernels are 33 % of GPU time.");
+  EXPECT_THAT(found->action, HasSubstr("torch.compile"));
+  EXPECT_NEAR(found->share, 0.8 / 3, 1e-9) << "of the time, in which the GPU is busy 80 %";
+  process().kernels.back().name = "_ZN2at6native18elementwise_kernelILi128ELi4EiEEvv";
+  EXPECT_THAT(Kinds(), testing::Contains(kElementwiseKernels)) << "as CUPTI names it";
+}
+
+TEST_F(DiagnoseTest, ElementwiseKernelsAreNoFindingWhereTheyAreFewOrFusedOrTheGpuIsIdle) {
+  AddKernel("triton_poi_fused_add_0", "update", 300, 300);
+  process().kernels.back().category = "elementwise";
+  EXPECT_THAT(Kinds(), Not(testing::Contains(kElementwiseKernels))) << "a compiler fused them";
+  process().kernels.back().name = "at::native::elementwise_kernel";
+  process().kernels.back().sum_ns = 100;
+  EXPECT_THAT(Kinds(), Not(testing::Contains(kElementwiseKernels)));
+  process().kernels.back().sum_ns = 300;
+  EXPECT_THAT(Kinds(), testing::Contains(kElementwiseKernels));
+  MakeIdle("launch", 0.9);
+  EXPECT_THAT(Kinds(), Not(testing::Contains(kElementwiseKernels)));
 }
 
 TEST_F(DiagnoseTest, AGpuThatMostlyCopiesIsNotBlamedOnItsKernels) {
