@@ -61,15 +61,6 @@ class Diagnosis {
   explicit Diagnosis(const Report& report)
       : report_(report), run_(report.run), process_(ToldProcess(report)) {}
 
-  // What the action of the first of |report|'s findings would bring.
-  std::string Gain() const {
-    if (report_.diagnosis.empty()) return "";
-    const ReportDiagnosis& first = report_.diagnosis.front();
-    // Where the CPU is short, the finding for whose sake it is.
-    const bool starved = first.kind == kCpuStarvation && report_.diagnosis.size() > 1;
-    return GainOf(starved ? report_.diagnosis[1] : first, first);
-  }
-
   std::vector<ReportDiagnosis> Make() {
     findings_.push_back(Verdict());
     if (IsStarvedVerdict(findings_.front())) {
@@ -78,6 +69,8 @@ class Diagnosis {
     ReportDiagnosis& first = findings_.front();
     const ReportSaving* saving = LargestSaving(run_);
     if (saving != nullptr && first.kind != kInconclusive) first.saving = *saving;
+    // Where the CPU is short, that of the finding for whose sake it is.
+    first.gain = GainOf(findings_.back(), first);
     const std::string verdict = first.kind;
     if (verdict == kNothingRecorded) {
       for (const char* const reason : kWhyNothingRecorded) {
@@ -760,7 +753,5 @@ const ReportSaving* LargestSaving(const ReportRun& run) {
 }
 
 std::vector<ReportDiagnosis> Diagnose(const Report& report) { return Diagnosis(report).Make(); }
-
-std::string GainOf(const Report& report) { return Diagnosis(report).Gain(); }
 
 }  // namespace gpubound

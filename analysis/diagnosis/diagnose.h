@@ -5,21 +5,16 @@
 #ifndef GPUBOUND_ANALYSIS_DIAGNOSIS_DIAGNOSE_H_
 #define GPUBOUND_ANALYSIS_DIAGNOSIS_DIAGNOSE_H_
 
-#include <string>
 #include <vector>
 
 #include "analysis/report/report.h"
 
 namespace gpubound {
 
-// What limits the run first, with its largest saving of at least kWorthSaving where the run was
-// replayed; then what else is worth knowing. Never empty. |report.diagnosis| is not read.
+// What limits the run first, with what its action would bring, and the run's largest saving of at
+// least kWorthSaving where it was replayed; then what else is worth knowing. Never empty.
+// |report.diagnosis| is not read.
 std::vector<ReportDiagnosis> Diagnose(const Report& report);
-
-// What the action of |report.diagnosis|'s first finding would bring at most, a sentence: the saving by
-// what it asks for, else all idle time of its cause; or that nothing would bring much. Empty: nobody
-// knows.
-std::string GainOf(const Report& report);
 
 // A saving below this is not worth an action.
 inline constexpr double kWorthSaving = 0.05;

@@ -35,6 +35,10 @@ struct ReportDiagnosis {
   std::string operation;  // that limits the run; empty: none does
   std::vector<std::pair<std::string, double>> evidence;  // figures that the finding rests on
   std::optional<ReportSaving> saving;  // the largest of the run, of the first finding alone
+  // What the action would bring at most, a sentence, of the first finding alone: the saving by what
+  // it asks for, else all idle time of its cause; or that nothing would bring much. Empty: nobody
+  // knows.
+  std::string gain;
 };
 
 // What happened per second of a counter that counts work (env_steps, samples, tokens), from its

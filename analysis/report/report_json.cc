@@ -49,7 +49,8 @@ Json DiagnosisJson(const ReportDiagnosis& diagnosis) {
               {"action", diagnosis.action},
               {"operation", diagnosis.operation},
               {"evidence", std::move(evidence)},
-              {"saving", diagnosis.saving ? SavingJson(*diagnosis.saving) : Json()}};
+              {"saving", diagnosis.saving ? SavingJson(*diagnosis.saving) : Json()},
+              {"gain", diagnosis.gain}};
 }
 
 Json PathJson(const std::optional<ReportCriticalPath>& path) {

@@ -91,6 +91,8 @@ test('the first lines say what those of the text report say', async () => {
   assert.equal(await text(page, '.lead'), first.finding);
   assert.equal(textReport.split('\n')[0], first.finding);
   if (first.action) assert.equal(await text(page, '.action'), first.action);
+  assert.equal(await text(page, '.gain'), first.gain);
+  assert.deepEqual(linesOf('Gain: '), [`Gain: ${first.gain}`]);
   assert.deepEqual(
       await page.$$eval('.advice li', (nodes) => nodes.map((node) => node.textContent)),
       others.map(({finding, action}) => `${finding} ${action}`.trim()));

@@ -55,7 +55,8 @@ Json DiagnosisJson(const ReportDiagnosis& diagnosis) {
               {"action", SentenceOf(diagnosis.action)},
               {"operation", NameOf(diagnosis.operation)},
               {"evidence", std::move(evidence)},
-              {"saving", diagnosis.saving ? SavingJson(*diagnosis.saving) : Json()}};
+              {"saving", diagnosis.saving ? SavingJson(*diagnosis.saving) : Json()},
+              {"gain", SentenceOf(diagnosis.gain)}};
 }
 
 Json RunJson(const Report& report) {

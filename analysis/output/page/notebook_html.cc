@@ -180,6 +180,7 @@ std::string RenderNotebookHtml(const Report& report, const std::string& name) {
     const ReportDiagnosis& verdict = report.diagnosis.front();
     html += Paragraph("v", verdict.finding);
     if (!verdict.action.empty()) html += Paragraph("a", "Try: " + verdict.action);
+    if (!verdict.gain.empty()) html += Paragraph("a", "Gain: " + verdict.gain);
   }
   if (const ReportProcess* const process = HeadlineProcess(report); process != nullptr) {
     const bool without_gpu = UsesNoGpu(report);

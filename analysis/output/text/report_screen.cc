@@ -354,9 +354,7 @@ std::string VerdictLines(const Report& report, const TextOptions& options, bool 
   text += Lines(first.finding, Paint::kBold, options);
   if (!with_action) return text;
   if (!first.action.empty()) text += Wrap("Try: " + first.action, options.width, 2);
-  if (const std::string gain = GainOf(report); !gain.empty()) {
-    text += Wrap("Gain: " + gain, options.width, 2);
-  }
+  if (!first.gain.empty()) text += Wrap("Gain: " + first.gain, options.width, 2);
   return text;
 }
 
@@ -467,9 +465,7 @@ std::string RenderMarkdown(const Report& report) {
     const ReportDiagnosis& first = report.diagnosis.front();
     text += "**" + MarkdownText(first.finding) + "**\n\n";
     if (!first.action.empty()) text += "- **Try:** " + MarkdownText(first.action) + "\n";
-    if (const std::string gain = GainOf(report); !gain.empty()) {
-      text += "- **Gain:** " + MarkdownText(gain) + "\n";
-    }
+    if (!first.gain.empty()) text += "- **Gain:** " + MarkdownText(first.gain) + "\n";
   }
   text += MarkdownList(FailureLine(report, options) + FactLines(report, options, kExtents.front()) +
                        IdleLine(report, options) + SmiLine(report, options));

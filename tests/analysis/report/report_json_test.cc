@@ -48,6 +48,8 @@ Report FullReport() {
   process.awaited.push_back({101, "op", true, 6, {{"op", "python", 6}}});
   report.processes.push_back(process);
   report.devices.emplace_back().uuid = "GPU-1";
+  report.diagnosis.emplace_back().gain = "It would save 12 %.";
+  report.diagnosis.back().saving.emplace();
   report.ledger.push_back({"events_salvaged", 1, Severity::kInfo, "Help."});
   report.notes.emplace_back("a note");
   return report;
@@ -108,6 +110,16 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "metadata"}));
   EXPECT_TRUE(json_["run"]["critical_path"].is_null());
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
+}
+
+// What CI and agents switch on.
+TEST_F(ReportJsonTest, AFindingHasKindSeverityEvidenceActionSavingAndGain) {
+  const Json& finding = json_["diagnosis"][0];
+  EXPECT_EQ(KeysOf(finding), (Keys{"kind", "severity", "share", "finding", "action", "operation",
+                                   "evidence", "saving", "gain"}));
+  EXPECT_EQ(finding["gain"], "It would save 12 %.");
+  EXPECT_EQ(KeysOf(finding["saving"]),
+            (Keys{"part", "name", "factor", "wall_ns", "saves", "saves_low", "saves_high"}));
 }
 
 TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {

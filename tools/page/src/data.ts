@@ -201,6 +201,7 @@ export interface OperationDevice {
 export interface Saving {
   part: string;
   name: string;
+  shown?: string;  // of a kernel: its name demangled
   factor: number;
   wall_ns: number;
   saves: number;
@@ -213,6 +214,7 @@ export interface Diagnosis {
   operation: string;  // that limits the run; empty: none does
   finding: string;
   action: string;
+  gain: string;  // what the action would bring; empty: nobody knows
   saving: Saving|null;
 }
 
@@ -248,6 +250,7 @@ export interface Report {
     copy_share: number;
     gpu_limited_share: number | null;
     savings: Saving[];
+    what_if: Saving[];  // the same at other factors than a half
     critical_path: CriticalPath | null;
     verdict: string;
     headline: string;

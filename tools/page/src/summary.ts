@@ -211,6 +211,7 @@ export function summary(data: PageData, palette: Palette): HTMLElement {
         element('h2', {class: 'hidden', id: 'headline-title', text: 'Summary'}),
         element('p', {class: 'lead', text: first.finding}),
         first.action ? element('p', {class: 'action', text: first.action}) : null,
+        first.gain ? element('p', {class: 'gain', text: first.gain}) : null,
       ]);
   if (process) {
     block.append(tiles(data, process), element('div', {class: 'halves'}, [

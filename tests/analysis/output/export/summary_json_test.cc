@@ -32,6 +32,7 @@ class SummaryJsonTest : public testing::Test {
     first.operation = "update";
     first.evidence = {{"launch_share", 0.7000049}};
     first.saving = ReportSaving{"layer", "python", 0.5, 600, 0.4, 0.35, 0.45};
+    first.gain = "Twice as fast, all Python code would save 40 % (35 to 45) of the run's time.";
     report_.run.savings = {*first.saving};
     ReportProcess& process = report_.processes.emplace_back();
     process.pid = 1;
@@ -60,6 +61,7 @@ TEST_F(SummaryJsonTest, HasVerdictEvidenceSavingRowsAndWhatToAskNext) {
   EXPECT_EQ(verdict["kind"], kLaunchBound);
   EXPECT_EQ(verdict["evidence"]["launch_share"], 0.7);
   EXPECT_EQ(verdict["saving"]["low"], 0.35);
+  EXPECT_EQ(verdict["gain"], report_.diagnosis[0].gain);
   EXPECT_EQ(summary["operations"][0],
             Json::parse(R"({"operation":"update","wall_share":0.7,"gpu_busy_share":0.1})"));
   EXPECT_EQ(summary["savings"][0]["name"], "python");
