@@ -153,7 +153,8 @@ Result<Outcomes<ProcessAnalysis>> AnalyzeProcesses(const Run& run, const Breakdo
 }
 
 std::string NoteOn(const BoundedHost& bounded) {
-  const std::string found = FormatCount(bounded.collectives) + " collectives show";
+  const std::string found =
+      Counted(bounded.collectives, "collective") + (bounded.collectives == 1 ? " shows" : " show");
   const std::string error = FormatTime(std::max<int64_t>(bounded.error_ns, 1));
   std::string note = "host " + bounded.host + ": its clock is ";
   if (bounded.ahead_ns == 0) {

@@ -128,10 +128,10 @@ void NoteUnnamedNodes(Report* report) {
     }
   }
   if (unnamed == 0) return;
-  report->notes.push_back(FormatCount(unnamed) +
-                          " kernels in CUDA graphs have no name: the program added them itself, "
-                          "and the driver tells their names since CUDA 12.3 only. --graphs node "
-                          "records each.");
+  report->notes.push_back(Counted(unnamed, "kernel") + " in CUDA graphs " +
+                          (unnamed == 1 ? "has" : "have") +
+                          " no name: the program added what has none itself, and the driver tells "
+                          "its name since CUDA 12.3 only. --graphs node records each.");
 }
 
 void DropKernels(Report* report) {

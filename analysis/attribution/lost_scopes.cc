@@ -48,8 +48,8 @@ void NoteLostScopes(const ProcessTrace& process, std::vector<std::string>* notes
                      "; time of its operations and phases may be in other rows.");
   }
   if (lost.size() <= kMostNotes) return;
-  notes->push_back(pid + ": scopes of " + std::to_string(lost.size() - kMostNotes) +
-                   " more threads are or may be missing.");
+  notes->push_back(pid + ": scopes of " + Counted(lost.size() - kMostNotes, "more thread") +
+                   " are or may be missing.");
 }
 
 }  // namespace gpubound

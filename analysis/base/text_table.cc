@@ -126,6 +126,10 @@ std::string FormatCount(uint64_t count) {
   return ThreeDigits(value / 1e9, "G");
 }
 
+std::string Counted(uint64_t count, std::string_view noun) {
+  return FormatCount(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string EscapeName(std::string_view name) {
   std::string escaped;
   while (!name.empty()) {

@@ -31,6 +31,9 @@ std::string Bounded(bool is_upper_bound, bool is_lower_bound, const std::string&
 // "1234", "12.3k", "4.56M".
 std::string FormatCount(uint64_t count);
 
+// "1 iteration", "12.3k iterations". |noun| has a plural in -s.
+std::string Counted(uint64_t count, std::string_view noun);
+
 // |name| with control characters, direction overrides and bytes that are not UTF-8 as \xNN.
 std::string EscapeName(std::string_view name);
 

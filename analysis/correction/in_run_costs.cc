@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "analysis/base/text_table.h"
 #include "analysis/correction/entry_costs.h"
 #include "analysis/correction/later_costs.h"
 #include "analysis/correction/lost_costs.h"
@@ -34,9 +35,10 @@ void NoteWhyNothingCameLater(const ProcessTrace& process, InRunCheck* check) {
   LaterCheck& later = check->later;
   if (later.iterations != 0) return;
   if (later.why_none.empty() && process.span_end == SpanEnd::kAsked) {
-    later.why_none = std::to_string(process.later_iterations.size()) +
-                     " iterations are known after the recording, and " +
-                     std::to_string(kFewestLater) + " are needed, there and in it";
+    const size_t known = process.later_iterations.size();
+    later.why_none = Counted(known, "iteration") + (known == 1 ? " is" : " are") +
+                     " known after the recording, and " + std::to_string(kFewestLater) +
+                     " are needed, there and in it";
   }
   if (later.why_none.empty() || check->unchecked.empty()) return;
   check->unchecked.back().why += "; " + later.why_none;

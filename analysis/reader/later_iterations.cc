@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "analysis/base/plain_file.h"
+#include "analysis/base/text_table.h"
 #include "analysis/trace/plausible_time.h"
 
 namespace gpubound {
@@ -48,8 +49,8 @@ std::vector<LaterIteration> ReadLaterIterations(const std::string& path, int64_t
   file.read(reinterpret_cast<char*>(iterations.data()), static_cast<std::streamsize>(bytes));
   const size_t known = static_cast<size_t>(file.gcount()) / sizeof(LaterIteration);
   if (known < iterations.size()) {
-    problems->push_back("reading " + path + ": found " + std::to_string(known) +
-                        " iterations, expected " + std::to_string(iterations.size()) +
+    problems->push_back("reading " + path + ": found " + Counted(known, "iteration") +
+                        ", expected " + std::to_string(iterations.size()) +
                         ". The file was cut; those that are there are used.");
   }
   iterations.resize(known);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/base/text_table.h"
 #include "analysis/trace/call_causes.h"
 #include "analysis/trace/event_source.h"
 #include "analysis/trace/memory_source.h"
@@ -54,8 +55,8 @@ void NoteLaunchesWithoutWork(ProcessTrace* process, std::vector<std::string>* pr
   if (launches == 0) return;
   process->unknown.push_back({first_ns, kOpenEnded, "what was launched was not recorded"});
   problems->push_back("pid " + std::to_string(process->identity.pid) + " launched kernels by " +
-                      std::to_string(launches) +
-                      " calls, and CUPTI recorded none of them and did not say why. GPU time is "
+                      Counted(launches, "call") +
+                      ", and CUPTI recorded none of these kernels and did not say why. GPU time is "
                       "unknown from the first of them on. Record a small CUDA program on this "
                       "machine: where its kernels are missing too, the driver withholds them.");
 }

@@ -77,7 +77,8 @@ void NoteMissingRanks(Run* run) {
     run->Count(LedgerCounter::ranks_missing) += missing;
     run->problems.push_back("Of the " + FormatCount(static_cast<uint64_t>(size)) +
                             " ranks of the job (" + variable + ") " + FormatCount(missing) +
-                            " are not here: " + MissingOf(ranks, size) +
+                            (missing == 1 ? " is" : " are") +
+                            " not here: " + MissingOf(ranks, size) +
                             ". Record all nodes into one run directory, or copy theirs into it; "
                             "until then this is a part of the job.");
   }

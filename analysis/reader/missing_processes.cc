@@ -185,8 +185,10 @@ std::vector<std::string> NotesOn(const Run& run,
     }
   }
   if (missing.size() > notes.size()) {
-    notes.push_back("Of " + FormatCount(missing.size() - notes.size()) +
-                    " more processes that were recorded or imported no file is there.");
+    const size_t more = missing.size() - notes.size();
+    notes.push_back("Of " + FormatCount(more) + " more " + (more == 1 ? "process" : "processes") +
+                    " that " + (more == 1 ? "was" : "were") +
+                    " recorded or imported no file is there.");
   }
   return notes;
 }
@@ -244,9 +246,10 @@ void NoteUnlistedProcesses(Run* run) {
     run->problems.push_back(NoteOnUnlisted(*run->info, process));
   }
   if (noted <= kMostNotes) return;
-  run->problems.push_back(FormatCount(noted - kMostNotes) +
-                          " more processes have files here, but had none when the command had "
-                          "ended.");
+  const size_t more = noted - kMostNotes;
+  run->problems.push_back(FormatCount(more) +
+                          (more == 1 ? " more process has" : " more processes have") +
+                          " files here, but had none when the command had ended.");
 }
 
 }  // namespace gpubound

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/base/text_table.h"
 #include "analysis/base/whole_number.h"
 #include "analysis/segments/row_at.h"
 #include "analysis/trace/plausible_time.h"
@@ -161,8 +162,9 @@ void Segment::CheckRowCounts() {
   int64_t tables = 0;
   const auto note = [this](const std::string& table, int64_t found, int64_t expected) {
     if (found == expected || damage_.Has(table)) return;
-    damage_.tables.push_back({table, "found " + std::to_string(std::max<int64_t>(found, 0)) +
-                                         " rows, expected " + std::to_string(expected)});
+    damage_.tables.push_back(
+        {table, "found " + Counted(static_cast<uint64_t>(std::max<int64_t>(found, 0)), "row") +
+                    ", expected " + std::to_string(expected)});
   };
   if (HasTable("row_count")) {
     std::vector<std::pair<std::string, int64_t>> counts;
@@ -395,8 +397,8 @@ std::vector<int64_t> Segment::MissingChunks(const std::vector<ChunkHead>& heads)
 }
 
 void Segment::NoteMissingChunks(size_t found, size_t expected) {
-  damage_.tables.push_back({"chunk", "found " + std::to_string(found) + " chunks, expected " +
-                                         std::to_string(expected)});
+  damage_.tables.push_back(
+      {"chunk", "found " + Counted(found, "chunk") + ", expected " + std::to_string(expected)});
 }
 
 bool Segment::ReadChunkBody(ChunkHead* head) {

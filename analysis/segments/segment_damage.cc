@@ -3,6 +3,8 @@
 // Puts the note together. No state.
 #include "analysis/segments/segment_damage.h"
 
+#include "analysis/base/text_table.h"
+
 #include <algorithm>
 
 namespace gpubound {
@@ -28,10 +30,6 @@ const char* FamilyName(EventFamily family) {
       break;
   }
   return "events of no known family";
-}
-
-std::string Counted(uint64_t count, const char* noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 // "tables work, chunk can be read in part only (no such table: work)"; no table, no text.

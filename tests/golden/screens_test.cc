@@ -12,7 +12,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "analysis/base/text_table.h"
 #include "analysis/correction/run_report.h"
@@ -46,6 +49,39 @@ TEST(MarkdownTest, OfAReportIsWhatLiesInItsFile) {
   for (const NamedRun& run : TrainingRuns()) {
     if (run.name != "launch_bound" && run.name != "inconclusive") continue;
     ExpectGolden("screens/" + run.name + ".markdown", RenderMarkdown(ReportOf(run.loop)));
+  }
+}
+
+// Where |text| has one of something in the plural.
+std::string WrongPlural(const std::string& text) {
+  static const std::regex wrong(
+      "(^|[^0-9.,])1 (more )?(iterations|processes|threads|workers|kernels|launches|collectives|"
+      "looks|notes|runs|ranks|others|gaps|calls|rows|events|devices|GPUs|copies|kinds)\\b");
+  std::smatch found;
+  return std::regex_search(text, found, wrong) ? found.str() : "";
+}
+
+TEST(PluralTest, NothingThatIsThereOnceIsInThePlural) {
+  std::vector<TrainingLoop> loops(4);
+  loops[0].iterations = 1;
+  loops[1].iterations = 2;
+  loops[2].iterations = 2;
+  loops[2].workers = 1;
+  loops[3].forward_kernels = loops[3].backward_kernels = 1;
+  TextOptions full;
+  full.full = true;
+  full.kernels = true;
+  for (const TrainingLoop& loop : loops) {
+    const Report report = ReportOf(loop);
+    std::vector<RunGroup> groups(2);
+    groups[0] = {"A", {"a.gpubound"}, {report}};
+    groups[1] = {"B", {"b.gpubound"}, {report}};
+    const GroupComparison comparison = CompareGroups(groups, /*seed=*/1);
+    for (const std::string& text :
+         {RenderText(report), RenderText(report, full), RenderMarkdown(report),
+          RenderComparison(comparison, groups, {}), RenderComparisonMarkdown(comparison, groups)}) {
+      EXPECT_EQ(WrongPlural(text), "") << text;
+    }
   }
 }
 

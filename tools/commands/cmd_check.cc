@@ -118,7 +118,8 @@ std::string Lines(const std::vector<CheckResult>& results, const TextOptions& op
   const auto held = std::count_if(results.begin(), results.end(), [](const CheckResult& result) {
     return result.outcome == Outcome::kHolds;
   });
-  return text + fmt::format("{} of {} requirements hold.\n", held, results.size());
+  return text + fmt::format("{} of {} {}.\n", held, Counted(results.size(), "requirement"),
+                            results.size() == 1 ? "holds" : "hold");
 }
 
 // What has to be known of a run that those |requirements| are about which |concern| names.

@@ -36,9 +36,9 @@ std::string Summary(const Compaction& done) {
   std::string text = done.summed_ns == 0
                          ? "no event of the run can be removed; it stays as it is: " + done.why_none
                          : fmt::format(
-                               "summed the first {} of the run; removed {} events: {:.1f} MB "
+                               "summed the first {} of the run; removed {}: {:.1f} MB "
                                "before, {:.1f} MB now",
-                               FormatTime(done.summed_ns), done.events_removed,
+                               FormatTime(done.summed_ns), Counted(done.events_removed, "event"),
                                static_cast<double>(done.bytes_before) / kMegabyte,
                                static_cast<double>(done.bytes_after) / kMegabyte);
   for (const std::string& why : done.growing) text += ". Left alone: " + EscapeName(why);

@@ -98,11 +98,11 @@ int Verify(const Arguments& words) {
   }
   options.libraries = *libraries;
   options.turn = std::chrono::milliseconds(arguments.turn_ms);
-  PrintMessage(fmt::format("{} rounds of two runs {}, seed {}", options.rounds,
-                           arguments.turn_ms == 0
-                               ? "in random order"
-                               : fmt::format("in turns of {} ms", arguments.turn_ms),
-                           options.seed));
+  PrintMessage(fmt::format(
+      "{} of two runs {}, seed {}", Counted(static_cast<uint64_t>(options.rounds), "round"),
+      arguments.turn_ms == 0 ? "in random order"
+                             : fmt::format("in turns of {} ms", arguments.turn_ms),
+      options.seed));
   std::unique_ptr<ProgressNote> note;
   options.before_round = [&](int round) {
     note = nullptr;

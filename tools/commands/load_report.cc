@@ -32,8 +32,8 @@ Result<AnalyzedRun> LoadRunAndReport(const std::string& path, const ReportOption
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   Diagnose(Level::kDebug,
            analyzed.ok()
-               ? fmt::format("read and analysed {} process(es) of {} in {:.3f} s",
-                             analyzed->report.processes.size(), EscapeName(run_path), took.count())
+               ? fmt::format("read and analysed {} ({} processes) in {:.3f} s",
+                             EscapeName(run_path), analyzed->report.processes.size(), took.count())
                : fmt::format("gave up {} after {:.3f} s", EscapeName(run_path), took.count()));
   return analyzed;
 }

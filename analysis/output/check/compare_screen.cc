@@ -203,7 +203,7 @@ std::string GroupLines(const std::vector<RunGroup>& groups, const TextOptions& o
       line += (run == 0 ? " " : ", ") + EscapeName(group.runs[run]);
       const ReportProcess* process = SteppingProcess(group.reports[run]);
       if (process != nullptr) {
-        line += " (" + FormatCount(process->iterations->count) + " iterations)";
+        line += " (" + Counted(process->iterations->count, "iteration") + ")";
       }
     }
     text += Wrap(line, options.width, 2);
@@ -238,7 +238,7 @@ std::vector<DifferingRow> MostDifferingRows(const GroupComparison& comparison,
   std::stable_sort(rows.begin(), rows.end(), [](const DifferingRow& a, const DifferingRow& b) {
     return std::abs(a.after_ns - a.before_ns) > std::abs(b.after_ns - b.before_ns);
   });
-  if (rows.size() <= most) return rows;
+  if (rows.size() <= std::max<size_t>(most, 1)) return rows;
   DifferingRow others{"", nullptr, 0, 0};
   const size_t named = most > 0 ? most - 1 : 0;
   for (size_t i = named; i < rows.size(); ++i) {

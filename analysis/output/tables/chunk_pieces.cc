@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/base/text_table.h"
 #include "analysis/output/tables/event_pieces.h"
 #include "proto/chunk_decoder.h"
 
@@ -153,7 +154,8 @@ class ChunkPieces : public EventPieces {
     if (status.ok()) return true;
     std::string problem = segment.path() + ": chunk " + std::to_string(place.head.id) +
                           " is damaged (" + ChunkErrorName(status.error) + ": " + status.what +
-                          "); its " + std::to_string(piece.count) + " events are missing.";
+                          "); with it " + Counted(piece.count, "event") +
+                          (piece.count == 1 ? " is missing." : " are missing.");
     if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end()) {
       problems_.push_back(std::move(problem));
     }

@@ -70,7 +70,7 @@ std::string LateSentence(const Report& report, const TextOptions& options) {
   const PidText pids(report.processes, options.unicode);
   std::string text =
       hedge + NameOf(report, *late, pids) + " entered " + std::to_string(late->late) + " of its " +
-      std::to_string(late->collectives) + " collectives last, and " +
+      Counted(late->collectives, "collective") + " last, and " +
       FormatShare(ShareOf(late->waited_for_ns, waits_ns)) + " of all waiting was for it";
   if (!late->while_late.empty()) {
     const ReportActivity& first = late->while_late.front();

@@ -131,7 +131,7 @@ std::string StackTables(const ReportProcess& process, const TextOptions& options
   for (const ReportStacks& stacks : process.stacks) {
     if (ShareOfProcess(stacks, process) < kWorthARow) continue;
     text += Tree(stacks, options).Render();
-    text += Wrap(FormatCount(stacks.looks) + " looks; the thread ran, or was ready to, in " +
+    text += Wrap(Counted(stacks.looks, "look") + "; the thread ran, or was ready to, in " +
                      FormatShare(stacks.runnable_share) + " of them.",
                  options.width, 2);
     for (const ReportStackPart& part : stacks.parts) error = std::max(error, part.error);

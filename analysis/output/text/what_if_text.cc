@@ -64,11 +64,11 @@ std::string CaptureText(const WhatIfReport& report) {
                : "";
   }
   if (report.captures_broken == 0) {
-    return FormatCount(report.captures) +
-           " graphs; no call that was recorded forbids their capture.";
+    return Counted(report.captures, "graph") + "; no call that was recorded forbids their capture.";
   }
   return FormatCount(report.captures_broken) + " of " + FormatCount(report.captures) +
-         " graphs could not be captured as the program is: after a wait for the GPU or an "
+         (report.captures == 1 ? " graph" : " graphs") +
+         " could not be captured as the program is: after a wait for the GPU or an "
          "allocation more work is launched. The prediction has all of it in the graph.";
 }
 

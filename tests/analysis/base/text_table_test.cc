@@ -30,6 +30,12 @@ TEST(TextTableTest, SharesNeverRoundToAllOrNothing) {
   EXPECT_EQ(FormatShare(1), "100 %");
 }
 
+TEST(TextTableTest, OfOneThingTheNounIsSingular) {
+  EXPECT_EQ(Counted(0, "row"), "0 rows");
+  EXPECT_EQ(Counted(1, "row"), "1 row");
+  EXPECT_EQ(Counted(12'345, "row"), "12.3k rows");
+}
+
 TEST(TextTableTest, NamesCannotHarmATerminal) {
   EXPECT_EQ(EscapeName("\033[31mred\n"), "\\x1b[31mred\\x0a");
   EXPECT_EQ(EscapeName("größe 訓練"), "größe 訓練");

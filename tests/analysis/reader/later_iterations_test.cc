@@ -65,7 +65,7 @@ TEST_F(LaterIterationsTest, WhatIsNotStoredYetOrNeverWasIsNone) {
   EXPECT_THAT(problems_, IsEmpty());
   EXPECT_THAT(Read(FileOf({{5, 1'300}, {6, 1'400}}, 2).substr(0, sizeof(LaterHeader) + 20)),
               ElementsAre(1'300));
-  EXPECT_THAT(problems_, ElementsAre(HasSubstr("found 1 iterations, expected 2")));
+  EXPECT_THAT(problems_, ElementsAre(HasSubstr("found 1 iteration, expected 2")));
 }
 
 TEST_F(LaterIterationsTest, SomethingElseIsSaidAndLeftOut) {

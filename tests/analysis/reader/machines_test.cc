@@ -122,7 +122,7 @@ TEST(MachinesOfATraceTest, ARankThatIsAbsentMakesTheRunIncomplete) {
   const Result<Report> report = BuildReport(*run);
   ASSERT_TRUE(report.ok());
   EXPECT_THAT((*report).run.verdict, StartsWith("incomplete: Ranks of a job"));
-  EXPECT_THAT((*report).notes, Contains(HasSubstr("1 are not here: 2.")));
+  EXPECT_THAT((*report).notes, Contains(HasSubstr("1 is not here: 2.")));
 }
 
 }  // namespace
