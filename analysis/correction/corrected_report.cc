@@ -259,6 +259,14 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
   answer_from(answered);
   const Status done = InParallel(jobs);
   if (!done.ok()) return done;
+  if (options.savings && options.what_if) {
+    jobs.clear();
+    const size_t before = savings.questions();
+    savings.AskFurther(replayed);
+    answer_from(before);
+    const Status further = InParallel(jobs);
+    if (!further.ok()) return further;
+  }
   savings.Put(replayed, report);
   report->diagnosis = Diagnose(*report);  // what a change would save is known now
   return done;

@@ -21,6 +21,7 @@ struct ReportOptions : BreakdownOptions {
   bool replays = false;
   // With |replays|: also what parts infinitely fast would buy, a pass over the events for each.
   bool savings = true;
+  bool what_if = false;  // with |savings|: of what they find also other factors than a half
   std::optional<CostModel> costs;          // absent: those of the run's calibration (run_costs.h)
   std::vector<ProcessCost> process_costs;  // likewise; of a process once, beside its events
   std::string calibration_folder;          // where the run's directory holds none; empty: nowhere

@@ -15,7 +15,9 @@
 namespace gpubound {
 namespace {
 
-constexpr double kFactor = 0.5;  // twice as fast
+constexpr double kFactor = 0.5;                // twice as fast
+constexpr double kOtherFactors[] = {0.25, 0};  // asked of what saves kWorthAsking
+constexpr double kWorthAsking = 0.01;
 // Half of a part with less than this cannot save one part in a hundred, so nothing is asked.
 constexpr double kMatters = 0.02;
 constexpr size_t kMostKernels = 3;
@@ -112,6 +114,20 @@ void Savings::AskKernels(const Report& report, const ReplayedSpan& as_is) {
   }
 }
 
+void Savings::AskFurther(const ReplayedRun& base) {
+  const ReplayedSpan as_is = SpanOf(base, leading_);
+  if (!IsAskable(as_is)) return;
+  for (size_t i = 0, asked = questions_.size(); i < asked; ++i) {
+    const Scaling scaling = questions_[i].scaling;
+    const SpanRatio ratio = RatioOf(*questions_[i].answer, as_is);
+    if (scaling.factor != kFactor || SaysNothing(ratio) || 1 - ratio.part < kWorthAsking) continue;
+    for (const double factor : kOtherFactors) {
+      if (scaling.part == ScaledPart::kDevice && factor == 0) continue;  // AskDevice() has
+      Ask(scaling.part, scaling.name, factor);
+    }
+  }
+}
+
 Status Savings::Answer(size_t question) {
   Question& of = questions_[question];
   ReplayOptions replay = replay_;
@@ -137,15 +153,18 @@ void Savings::Put(const ReplayedRun& base, Report* report) const {
     const SpanRatio ratio = RatioOf(changed, as_is);
     if (SaysNothing(ratio)) continue;
     const Scaling& scaling = question.scaling;
-    if (scaling.factor == 0) {
+    if (scaling.part == ScaledPart::kDevice && scaling.factor == 0) {
       run.gpu_limited_share = std::clamp(1 - ratio.part, 0.0, 1.0);
-      continue;
     }
-    run.savings.push_back({PartName(scaling.part), scaling.name, scaling.factor, changed.run_ns,
-                           1 - ratio.part, 1 - ratio.high, 1 - ratio.low});
+    (scaling.factor == kFactor ? run.savings : run.what_if)
+        .push_back({PartName(scaling.part), scaling.name, scaling.factor, changed.run_ns,
+                    1 - ratio.part, 1 - ratio.high, 1 - ratio.low});
   }
-  std::stable_sort(run.savings.begin(), run.savings.end(),
-                   [](const ReportSaving& a, const ReportSaving& b) { return a.saves > b.saves; });
+  for (std::vector<ReportSaving>* const rows : {&run.savings, &run.what_if}) {
+    std::stable_sort(rows->begin(), rows->end(), [](const ReportSaving& a, const ReportSaving& b) {
+      return a.saves > b.saves;
+    });
+  }
 }
 
 }  // namespace gpubound

@@ -31,12 +31,15 @@ class Savings {
   void AskDevice();
   void AskPath(const ReplayedRun& base, const Report& report);
 
+  // Adds what the answers so far make worth asking: the same at other factors.
+  void AskFurther(const ReplayedRun& base);
+
   size_t questions() const { return questions_.size(); }
   // Replays the run for one of them. Each from any thread.
   Status Answer(size_t question);
 
-  // Sets the critical path, and of what was asked, all of which was answered, the GPU-limited share
-  // and the savings of |report|.
+  // Sets the critical path, and of what was asked, all of which was answered, the GPU-limited share,
+  // the savings of |report| and what they would be at other factors.
   void Put(const ReplayedRun& base, Report* report) const;
 
  private:

@@ -407,6 +407,7 @@ struct ReportRun {
   std::vector<std::string> devices_unused;
   std::optional<ReportCriticalPath> critical_path;  // where the run was replayed
   std::vector<ReportSaving> savings;                // likewise; the largest first
+  std::vector<ReportSaving> what_if;                // likewise, at other factors than a half
 };
 
 struct Report {

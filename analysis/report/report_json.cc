@@ -85,6 +85,7 @@ Json RunJson(const ReportRun& run) {
               {"devices_unused", run.devices_unused},
               {"critical_path", PathJson(run.critical_path)},
               {"savings", ArrayOf(run.savings, SavingJson)},
+              {"what_if", ArrayOf(run.what_if, SavingJson)},
               {"exit_code", OrNull(run.exit_code)},
               {"signal", OrNull(run.signal)},
               {"gpu_busy_is_upper_bound", run.gpu_busy_is_upper_bound},

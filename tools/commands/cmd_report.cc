@@ -222,6 +222,7 @@ int PrintReport(const Arguments& words) {
   arguments.model.replays = !arguments.no_replay;
   arguments.model.why_not_replayed = "--no-replay leaves that out";
   arguments.model.savings = !arguments.csv;
+  arguments.model.what_if = !arguments.html.empty();
   arguments.model.calibration_folder = CalibrationFolder();
   const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(run, arguments.model);

@@ -44,6 +44,7 @@ std::string WritePage(const AnalyzedRun& analyzed) {
 ReportOptions SummaryOptions(const std::string& directory) {
   ReportOptions options;
   options.replays = TraceBytes(directory) <= kReplayedBytes;
+  options.what_if = true;  // the page has it
   options.why_not_replayed = "left out here: gpubound report corrects it";
   options.calibration_folder = CalibrationFolder();
   return options;

@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/correction/run_report.h"
 #include "analysis/output/text/what_if_text.h"
 #include "analysis/report/what_if_result.h"
 #include "tests/analysis/trace_writer.h"
@@ -86,6 +88,41 @@ TEST_F(WhatIfReportTest, EveryPartAsItIsTakesWhatTheFirstSentenceSays) {
     ASSERT_EQ(curve.points.size(), 5u);
     EXPECT_EQ(curve.points[1].wall_ns, report.after.run.wall_ns) << curve.part;
   }
+}
+
+// PART=NAME, as --scale has it.
+std::string ScaleOf(const ReportSaving& point) {
+  if (point.part == "gpu") return "device";
+  std::string part = point.part;
+  std::replace(part.begin(), part.end(), '_', '-');
+  return part + "=" + point.name;
+}
+
+TEST_F(WhatIfReportTest, EveryPointOfThePageIsWhatTheCommandSays) {
+  ReportOptions options;
+  options.replays = true;
+  options.what_if = true;
+  const Result<Report> report = ReportOfRun(run_.path(), options);
+  ASSERT_TRUE(report.ok());
+  std::vector<ReportSaving> points = report->run.savings;
+  points.insert(points.end(), report->run.what_if.begin(), report->run.what_if.end());
+  std::map<double, int> factors;
+  for (const ReportSaving& point : points) {
+    const WhatIfReport said = With(ScaleOf(point) + ":" + std::to_string(point.factor));
+    EXPECT_EQ(point.wall_ns, said.predicted_span_ns) << ScaleOf(point) << " x " << point.factor;
+    EXPECT_EQ(point.saves, 1 - said.ratio.part);
+    EXPECT_EQ(point.saves_low, 1 - said.ratio.high);
+    EXPECT_EQ(point.saves_high, 1 - said.ratio.low);
+    ++factors[point.factor];
+  }
+  EXPECT_GE(factors[0.5], 2) << "the GPU and the operation's CPU code";
+  EXPECT_EQ(factors[0.25], factors[0.5]);
+  EXPECT_EQ(factors[0], factors[0.5]);
+  options.what_if = false;
+  const Result<Report> without = ReportOfRun(run_.path(), options);
+  ASSERT_TRUE(without.ok());
+  EXPECT_LE(without->run.what_if.size(), 1u)
+      << "only a GPU that takes no time is always asked about";
 }
 
 TEST_F(WhatIfReportTest, AnOperationIsItsGpuWorkAndItsCpuCode) {

@@ -50,6 +50,7 @@ Report ReportWithEverything() {
   Report report;
   report.run.parts.emplace_back();
   report.run.savings.emplace_back();
+  report.run.what_if.emplace_back();
   report.diagnosis.emplace_back().saving.emplace();
   ReportCriticalPath& path = report.run.critical_path.emplace();
   path.parts.emplace_back();

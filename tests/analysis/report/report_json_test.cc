@@ -96,6 +96,7 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "devices_unused",
                                         "critical_path",
                                         "savings",
+                                        "what_if",
                                         "exit_code",
                                         "signal",
                                         "gpu_busy_is_upper_bound",
