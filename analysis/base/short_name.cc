@@ -20,13 +20,15 @@ struct Inside {
   size_t size = 0;
 };
 
-// Of the parentheses that |name| ends in.
+// Of the parentheses that |name| ends in, unless a blank parts them from what they are of:
+// "python3 (pid 17)".
 Inside FunctionArguments(const std::string& name) {
   if (name.empty() || name.back() != ')') return {};
   int depth = 0;
   for (size_t at = name.size(); at-- > 0;) {
     if (name[at] == ')') ++depth;
-    if (name[at] == '(' && --depth == 0) return {at + 1, name.size() - at - 2};
+    if (name[at] != '(' || --depth != 0) continue;
+    return at > 0 && name[at - 1] == ' ' ? Inside{} : Inside{at + 1, name.size() - at - 2};
   }
   return {};
 }

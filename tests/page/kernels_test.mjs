@@ -89,7 +89,7 @@ test('rows are copied as CSV, in nanoseconds', async () => {
   assert.equal(Number(cells[5]), kernel.count);
   assert.equal(Number(cells[8]), kernel.p95_ns);
   assert.equal(rest, '');
-  assert.equal(await text(page, '.kernels output'), '1 rows copied');
+  assert.equal(await text(page, '.kernels output'), '1 row copied');
 });
 
 test('long names that differ are shown as different ones, and whole on a click', async () => {

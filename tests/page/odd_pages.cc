@@ -19,6 +19,8 @@
 namespace gpubound {
 namespace {
 
+constexpr char kLongPath[] = "actor_critic/encoder/transformer/encoder_layer_block_number_";
+
 std::string At(int64_t ns, const std::string& thread, const std::string& what) {
   return "@" + std::to_string(ns) + " " + thread + " " + what + "\n";
 }
@@ -91,6 +93,47 @@ std::string Alike() {
          "kernel 120 160 k #1 device=2\n";
 }
 
+// Eight trainers of sixty operations whose names differ at their ends alone, with kernels of which only
+// template arguments do.
+std::string Names() {
+  std::string text;
+  for (int p = 0; p < 8; ++p) {
+    if (p > 0) text += "process " + std::to_string(1000 + p) + " 100\n";
+    text += "span 0 1000000\nthread main\n";
+    for (int i = 0; i < 60; ++i) {
+      const std::string name =
+          "operation " + std::string(kLongPath) + std::to_string(i) + "/attention_output";
+      const int64_t at = 16'000 * i + 1'000 * p;
+      text += At(at + 100, "main", "begin " + name);
+      text += Launched("kernel" + std::to_string(i % 6), at + 1'000, 4'000 + 100 * i, i + 1);
+      text += At(at + 12'000, "main", "end " + name);
+      if (i % 10 == 9) text += At(at + 12'100, "main", "step " + std::to_string(i / 10));
+    }
+  }
+  return text;
+}
+
+// As PyTorch's: what differs stands in the middle of what is long.
+std::string TemplateName(const std::string& functor) {
+  return "void at::native::vectorized_elementwise_kernel<4, at::native::" + functor +
+         "<c10::BFloat16>, std::array<char*, 3ul>>(int, at::native::" + functor +
+         "<c10::BFloat16>, std::array<char*, 3ul>)";
+}
+
+void GiveLongNames(Run* run) {
+  static constexpr const char* kFunctors[] = {"CUDAFunctor_add", "CUDAFunctor_mul",
+                                              "AddcmulFunctor",  "LerpScalarFunctor",
+                                              "SqrtFunctor",     "RsqrtFunctor"};
+  for (ProcessTrace& process : run->processes) {
+    process.name = "ppo_worker_with_a_really_long_program_name_of_rank";
+    for (gpubound::Work& work : process.works) {
+      for (int i = 0; i < 6; ++i) {
+        if (work.name == "kernel" + std::to_string(i)) work.name = TemplateName(kFunctors[i]);
+      }
+    }
+  }
+}
+
 bool WritePage(const std::string& path, const AnalyzedRun& analyzed) {
   const Result<std::string> page = PageOf(analyzed);
   if (!page.ok()) return false;
@@ -106,17 +149,19 @@ bool WriteEmpty(const std::string& path) {
   return WritePage(path, analyzed);
 }
 
-bool WriteRun(const std::string& path, const std::string& text) {
+bool WriteRun(const std::string& path, const std::string& text, void (*edit)(Run*) = nullptr) {
   golden::Scenario scenario = golden::ParseScenario(text);
   for (const std::string& mistake : scenario.mistakes) {
     std::fprintf(stderr, "%s: not understood: %s\n", path.c_str(), mistake.c_str());
   }
   ReportOptions options;
   options.replays = true;
+  options.what_if = true;
   options.costs.emplace();
   for (Cost& cost : options.costs->kinds) cost = {1, 0, 2, 4, 1000};
   AnalyzedRun analyzed;
   analyzed.run = std::move(scenario.run);
+  if (edit != nullptr) edit(&analyzed.run);
   for (ProcessTrace& process : analyzed.run.processes) {
     for (Device& device : process.devices) {
       device.name = "NVIDIA H100";
@@ -153,7 +198,7 @@ bool WriteOddPages(const std::string& folder) {
          WriteRun(folder + "/long", Long()) && WriteRun(folder + "/deep", Deep()) &&
          WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
          WriteRun(folder + "/alike", Alike()) && WriteEmpty(folder + "/empty") &&
-         WriteSingleRuns(folder);
+         WriteRun(folder + "/names", Names(), &GiveLongNames) && WriteSingleRuns(folder);
 }
 
 }  // namespace gpubound

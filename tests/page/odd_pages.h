@@ -17,6 +17,8 @@ namespace gpubound {
 //               100
 // classes.html  a collective beside computation, and a copy
 // empty.html    nothing was recorded
+// names.html    8 processes of 60 operations, whose names are long and differ at their ends, and
+//               kernels of which only template arguments do
 bool WriteOddPages(const std::string& folder);
 
 }  // namespace gpubound

@@ -234,6 +234,90 @@ test('no two processes or devices are called the same', async () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
+// Of each column of each table the names that are cut, and of each what can be seen of it.
+const cutNames = (page) => page.$$eval('table', (tables) => tables.flatMap((table) => {
+  const columns = new Map();
+  for (const row of table.querySelectorAll('tbody tr')) {
+    [...row.children].forEach((cell, i) => {
+      const name = cell.querySelector('.full-name');
+      if (!name || !name.checkVisibility()) return;
+      const [front, back] = name.children;
+      const seen = (part) => part.textContent.slice(
+          0, Math.floor(part.textContent.length * part.clientWidth / (part.scrollWidth || 1)));
+      const column = columns.get(i) ?? [];
+      column.push({
+        full: name.title,
+        shown: seen(front) + seen(back),
+        within: name.getBoundingClientRect().right <= cell.getBoundingClientRect().right,
+      });
+      columns.set(i, column);
+    });
+  }
+  return [...columns.values()];
+}));
+
+for (const width of [1280, 400]) {
+  test(`what differs in long names can be seen at ${width} pixels`, async () => {
+    const page = await show('names', {width});
+    const columns = await cutNames(page);
+    assert.ok(columns.length >= 6, `${columns.length} columns`);
+    assert.ok(columns.some((names) => names.length >= 40));
+    for (const names of columns) {
+      const shown = new Map(names.map((name) => [name.full, name.shown]));
+      assert.equal(new Set(shown.values()).size, shown.size, JSON.stringify([...shown]));
+      for (const name of names) assert.ok(name.within, JSON.stringify(name));
+    }
+    const pids = await page.$$eval(
+        '.processes th button', (nodes) => nodes.map((node) => ({
+                                                       text: node.textContent,
+                                                       whole: node.scrollWidth <= node.clientWidth,
+                                                     })));
+    assert.equal(pids.length, 8);
+    for (const {text, whole} of pids) assert.ok(whole && /\(pid \d+\)$/.test(text), text);
+  });
+}
+
+test('the gaps and the legend tell long names apart', async () => {
+  const page = await show('names');
+  const cells = await page.$$eval(
+      '.gaps tbody tr',
+      (nodes) => nodes.map((row) => row.children[5]).map((cell) => ({
+                                                           shown: cell.textContent,
+                                                           full: cell.title,
+                                                         })));
+  const shown = new Map(cells.map(({full, shown}) => [full, shown]));
+  assert.ok(shown.size >= 4);
+  assert.equal(new Set(shown.values()).size, shown.size, JSON.stringify([...shown]));
+  const legend = await page.$$eval(
+      '.timeline > .legend li[title*="/"]', (all) => all.map((n) => n.textContent));
+  assert.equal(legend.length, 12);
+  assert.equal(new Set(legend).size, legend.length, `${legend}`);
+});
+
+test('what to do about idle time is on the screen, however long names are', async () => {
+  const page = await show('names');
+  const right = await page.$$eval(
+      '.causes tbody td.wide', (nodes) => nodes.map((node) => node.getBoundingClientRect().right));
+  assert.ok(right.length > 0);
+  assert.ok(right.every((at) => at <= 1280), `${right}`);
+});
+
+test('of one thing nothing is said in the plural', async () => {
+  for (const name of ['alike', 'classes', 'deep', 'empty', 'long', 'names', 'rows', 'sparse']) {
+    const page = await show(name);
+    const found = await page.evaluate(() => {
+      const titles = [...document.querySelectorAll('[title], [aria-label]')].map(
+          (node) => `${node.title} ${node.getAttribute('aria-label')}`);
+      const all = [...titles, document.body.textContent, ...document.body.innerText.split('\n')];
+      const wrong = new RegExp(
+          '(^|[^0-9.,])1 (more )?(iterations|processes|threads|kernels|launches|notes|rows|others|' +
+          'names|events|looks|runs|ranks|devices|stretches|operations)\\b');
+      return all.map((text) => wrong.exec(text)?.[0]).filter(Boolean);
+    });
+    assert.deepEqual(found, [], name);
+  }
+});
+
 test('runs that leave no interval are not said to be alike', async () => {
   const page = await show('single');
   assert.match(

@@ -31,15 +31,19 @@ constexpr size_t kDetailedProcesses = 64;
 constexpr size_t kOperationDevices = 400;
 constexpr size_t kOperationKernels = 12;  // of each operation
 constexpr size_t kGraphNodes = 12;        // of each graph
-constexpr size_t kLongestName = 200;      // bytes; of kernels, which may be templates of templates
+constexpr size_t kLongestName = 600;      // bytes; of kernels, which may be templates of templates
 constexpr int kOneLine = 1'000'000;       // columns: a browser breaks lines by itself
 
-// |name| cut where a UTF-8 character begins.
+// |name| without its middle, since such names mostly differ at their ends; cut where UTF-8 characters
+// begin.
 std::string Cut(const std::string& name) {
   if (name.size() <= kLongestName) return name;
-  size_t end = kLongestName;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
-  return name.substr(0, end) + "\u2026";
+  const auto before = [&name](size_t at) {
+    while (at > 0 && (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80) --at;
+    return at;
+  };
+  return name.substr(0, before(kLongestName / 2)) + "\u2026" +
+         name.substr(before(name.size() - kLongestName / 2));
 }
 
 Json IntervalJson(const Interval& interval) {

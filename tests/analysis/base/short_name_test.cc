@@ -42,6 +42,10 @@ TEST(BareNameTest, IsTheFunctionWithoutWhatItIsMadeForAndWhereItLies) {
   EXPECT_EQ(BareName(""), "");
 }
 
+TEST(ShortNameTest, WhatABlankPartsFromTheNameIsNoArgument) {
+  EXPECT_EQ(Short("ppo_worker_of_a_long_name (pid 1017)", 24), "ppo_worker_o… (pid 1017)");
+}
+
 TEST(ListedNamesTest, ManyAreCutAndCounted) {
   EXPECT_EQ(ListedNames({"b", "a", ""}), "b, a, (empty name)");
   const std::vector<std::string> all(kMostListedNames + 3,

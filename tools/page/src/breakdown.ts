@@ -3,9 +3,11 @@
 // Where the time went: a stacked bar for each operation, layer or phase, with the figures beside
 // it.
 import {Cell, Operation, ReportProcess} from './data';
-import {element, listed, othersName, table, timeCell} from './dom';
+import {element, listed, nameCell, othersName, table, timeCell} from './dom';
 import {exactNs, formatShare, formatTime, share} from './format';
 import {Column, COLUMNS} from './palette';
+
+const LETTERS = 26;  // of a name
 
 export type Grouping = 'operation'|'layer'|'phase'|'operation and layer';
 export const GROUPINGS: Grouping[] = ['operation', 'layer', 'phase', 'operation and layer'];
@@ -145,8 +147,7 @@ export function breakdown(process: ReportProcess, grouping: Grouping): HTMLEleme
   const rows = longestRows(rowsOf(process, grouping));
   const longest = Math.max(1, ...rows.map((row) => row.times.wall_ns));
   const nodes = rows.map((row) => {
-    const name =
-        element('th', {text: row.name, title: row.name, class: 'name', attributes: {scope: 'row'}});
+    const name = nameCell(row.name, '', LETTERS);
     if (row.inherited)
       name.append(element(
           'small',

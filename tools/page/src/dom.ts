@@ -3,6 +3,7 @@
 // Elements with text in them. Names of a run reach the page through `text` and `title` only, never
 // as markup.
 import {bounded, exactNs, formatCount, formatShare, formatTime, LOWER_BOUND, shortName, UPPER_BOUND} from './format';
+import {distinctNames} from './names';
 
 interface Properties {
   class
@@ -59,27 +60,55 @@ export function timeCell(
   return cell;
 }
 
-export const LONGEST_NAME = 52;  // letters
+const LONGEST_NAME = 30;  // letters
 
-// A name; a long one as |short|, until it is clicked.
-export function nameText(text: string, short: string): HTMLElement|string {
+// Where there is room for less than |short|, its front gives way: names mostly differ at their ends.
+function showShort(node: HTMLElement, short: string): void {
+  const cut = short.indexOf('\u2026');
+  node.dataset.short = short;
+  node.setAttribute('aria-expanded', 'false');
+  node.replaceChildren(
+      element('span', {text: short.slice(0, cut)}), element('span', {text: short.slice(cut)}));
+}
+
+// A name; a longer one in |most| letters, until it is clicked.
+export function nameText(text: string, most = LONGEST_NAME): HTMLElement|string {
+  const short = shortName(text, most);
   if (short === text) return text;
-  const node = button(short, () => {
-    const isFull = node.getAttribute('aria-expanded') === 'true';
-    node.textContent = isFull ? short : text;
-    node.setAttribute('aria-expanded', String(!isFull));
+  const node = button('', () => {
+    if (node.getAttribute('aria-expanded') === 'true') {
+      showShort(node, node.dataset.short ?? '');
+    } else {
+      node.textContent = text;
+      node.setAttribute('aria-expanded', 'true');
+    }
   }, text);
   node.className = 'full-name';
-  node.setAttribute('aria-expanded', 'false');
+  node.dataset.most = String(most);
+  showShort(node, short);
   return node;
 }
 
-// The head of a row. |short|: how a long name is shown at first.
-export function nameCell(
-    text: string, more = '', short = shortName(text, LONGEST_NAME)): HTMLTableCellElement {
+// Names of one column of |rows| that would be called the same are cut where they differ.
+function tellApart(rows: HTMLElement[]): void {
+  const columns = new Map<number, HTMLElement[]>();
+  for (const row of rows) {
+    [...row.children].forEach((cell, i) => {
+      const name = cell.querySelector<HTMLElement>('.full-name');
+      if (name) columns.set(i, [...(columns.get(i) ?? []), name]);
+    });
+  }
+  for (const names of columns.values()) {
+    const shown = distinctNames(names.map(({title}) => title), Number(names[0].dataset.most));
+    for (const name of names) showShort(name, shown.get(name.title) ?? '');
+  }
+}
+
+// The head of a row, in |most| letters at first.
+export function nameCell(text: string, more = '', most = LONGEST_NAME): HTMLTableCellElement {
   return element(
       'th', {class: `name ${more}`.trim(), title: text, attributes: {scope: 'row'}},
-      [nameText(text, short)]);
+      [nameText(text, most)]);
 }
 
 export function shareCell(share: number|null): HTMLTableCellElement {
@@ -126,6 +155,7 @@ export function sumOf<T>(rows: T[], of: (row: T) => number): number {
 // A table that scrolls sideways within its own frame where the window is narrow. Heads stand where
 // the cells of their column do.
 export function table(caption: string, heads: string[], rows: HTMLElement[]): HTMLElement {
+  tellApart(rows);
   const isFigure = (i: number): boolean =>
       rows[0]?.children[i]?.classList.contains('figure') ?? false;
   const headCell = (text: string, i: number): HTMLElement => text === '' ?

@@ -3,7 +3,7 @@
 // How far the figures can be trusted, and what was run.
 import {PageData, shownName} from './data';
 import {element, table} from './dom';
-import {formatCount, formatTime} from './format';
+import {counted, formatCount, formatTime} from './format';
 import {namesWithCounts} from './names';
 
 function ledgerRow(
@@ -38,7 +38,9 @@ export function ledger(data: PageData): HTMLElement {
   }
   if (data.notes.length > 0) {
     block.append(element('details', {}, [
-      element('summary', {text: `${data.notes.length} notes of the recorder and the reader`}),
+      element(
+          'summary',
+          {text: `${counted(data.notes.length, 'note')} of the recorder and the reader`}),
       element('ul', {}, data.notes.map((note) => element('li', {text: note}))),
     ]));
   }

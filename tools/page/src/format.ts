@@ -57,7 +57,7 @@ const middleCut = (name: string, most: number): string => {
 };
 
 // Names of C++ as the text report shortens them (analysis/base/short_name.h): the arguments of a
-// function go first, then the middle of those of a template, then the middle of the name.
+// function go first (nothing stands between those and its name), then the middle of those of a template, then the middle of the name.
 export function shortName(name: string, most = LONGEST_NAME): string {
   if ([...name].length <= most) return name;
   let shorter = name;
@@ -68,7 +68,8 @@ export function shortName(name: string, most = LONGEST_NAME): string {
       if (name[at] === ')') ++depth;
       if (name[at] === '(' && --depth === 0) break;
     }
-    if (at >= 0 && name.length - at > 4) shorter = `${name.slice(0, at)}(\u2026)`;
+    if (at > 0 && name[at - 1] !== ' ' && name.length - at > 4)
+      shorter = `${name.slice(0, at)}(\u2026)`;
   }
   if ([...shorter].length <= most) return shorter;
   const open = shorter.indexOf('<');
@@ -99,6 +100,10 @@ export function formatCount(count: number): string {
   if (count < 999.5e6) return `${threeDigits(count / 1e6)}M`;
   return `${threeDigits(count / 1e9)}G`;
 }
+
+// "1 row", "12.3k rows".
+export const counted = (count: number, noun: string): string =>
+    `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 export function exactNs(ns: number): string {
   return `${ns.toLocaleString('en')} ns`;

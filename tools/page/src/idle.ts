@@ -4,11 +4,15 @@
 // way to each on the timeline.
 import {PageData, PageProcess, Report, ReportProcess, unknownNs} from './data';
 import {button, element, table, timeCell} from './dom';
-import {exactNs, formatShare, formatTime, share, shortName} from './format';
+import {exactNs, formatShare, formatTime, share} from './format';
 import {Show} from './iteration_chart';
+import {distinctNames} from './names';
 import {Palette} from './palette';
 
-const MOST_OPERATIONS = 5;  // that have a column
+const MOST_OPERATIONS = 4;  // that have a column
+const WORTH_A_COLUMN = 0.005;
+const LETTERS = 18;       // of a name above one
+const LONGEST_NAME = 44;  // of a gap
 
 interface Cause {
   name: string;
@@ -47,13 +51,17 @@ function causesOf(process: ReportProcess, page: PageProcess): Cause[] {
   return [...causes.values()].filter(({ns}) => ns > 0).sort((a, b) => b.ns - a.ns);
 }
 
-// Operations in whose time the devices were idle longest.
-function idleOperations(causes: Cause[]): string[] {
+// Operations in whose time the devices were idle longest, of those in which it is much of |wholeNs|.
+function idleOperations(causes: Cause[], wholeNs: number): string[] {
   const sums = new Map<string, number>();
   for (const {byOperation} of causes) {
     for (const [operation, ns] of byOperation) sums.set(operation, (sums.get(operation) ?? 0) + ns);
   }
-  return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  return [...sums]
+      .filter(([, ns]) => ns > WORTH_A_COLUMN * wholeNs)
+      .sort((a, b) => b[1] - a[1])
+      .map(([name]) => name)
+      .slice(0, MOST_OPERATIONS);
 }
 
 function shareOfRun(ns: number, wholeNs: number): HTMLElement {
@@ -79,7 +87,8 @@ export function causes(data: PageData, index: number, palette: Palette): HTMLEle
   const rows = causesOf(process, page);
   if (rows.length === 0) return element('p', {text: `No cause: ${noneIdle(process)}`});
   const wholeNs = deviceTime(process);
-  const operations = idleOperations(rows).slice(0, MOST_OPERATIONS);
+  const operations = idleOperations(rows, wholeNs);
+  const shown = distinctNames(operations, LETTERS);
   const bar = element('div', {
     class: 'bar tall',
     attributes: {
@@ -100,7 +109,7 @@ export function causes(data: PageData, index: number, palette: Palette): HTMLEle
   const result = table(
       caption,
       [
-        'cause', 'time', 'of the run', ...operations.map((name) => `in ${shortName(name, 24)}`),
+        'cause', 'time', 'of the run', ...operations.map((name) => `in ${shown.get(name)}`),
         'what to do'
       ],
       rows.map(({name, text, action, ns, byOperation}) => {
@@ -125,12 +134,15 @@ export function causes(data: PageData, index: number, palette: Palette): HTMLEle
   ]);
 }
 
-const place = (operation: string, layer: string): string =>
-    `${shortName(operation)} \u203a ${layer}`;
-
 export function gaps(report: Report, index: number, page: PageProcess, show: Show): HTMLElement {
   const process = report.processes[index];
   if (process.gaps.length === 0) return element('p', {text: `No gaps: ${noneIdle(process)}`});
+  const operations = distinctNames(
+      process.gaps.flatMap((gap) => [gap.operation_at_begin, gap.operation_at_end]), LONGEST_NAME);
+  const works =
+      distinctNames(process.gaps.flatMap((gap) => [gap.work_before, gap.work_after]), LONGEST_NAME);
+  const place = (operation: string, layer: string): string =>
+      `${operations.get(operation)} \u203a ${layer}`;
   const rows = process.gaps.map((gap) => {
     const begin = gap.begin_ns + page.offset_ns;
     const at = place(gap.operation_at_begin, gap.layer_at_begin);
@@ -146,11 +158,15 @@ export function gaps(report: Report, index: number, page: PageProcess, show: Sho
       timeCell(gap.ns, 'ns'),
       element('td', {text: `GPU ${gap.ordinal}`}),
       element('td', {text: page.causes[gap.cause]?.text ?? gap.cause}),
-      element('td', {class: 'wide', text: at === until ? at : `${at} \u2192 ${until}`}),
+      element('td', {
+        class: 'wide',
+        text: at === until ? at : `${at} \u2192 ${until}`,
+        title: `${gap.operation_at_begin} \u2192 ${gap.operation_at_end}`,
+      }),
       element('td', {
         class: 'wide',
         text:
-            `${shortName(gap.work_before) || 'begin'} \u2192 ${shortName(gap.work_after) || 'end'}`,
+            `${works.get(gap.work_before) || 'begin'} \u2192 ${works.get(gap.work_after) || 'end'}`,
         title: `${gap.work_before || 'begin'} \u2192 ${gap.work_after || 'end'}`,
       }),
     ]);

@@ -9,8 +9,9 @@ import {area, curveStepAfter, line} from 'd3-shape';
 
 import {IterationPoint, Iterations, PageProcess, ReportProcess} from './data';
 import {element} from './dom';
-import {bounded, formatShare, formatTime, share} from './format';
+import {bounded, counted, formatShare, formatTime, share} from './format';
 import {Change, histogram, outlierFence, stepChanges} from './iteration_stats';
+import {distinctNames} from './names';
 import {Palette} from './palette';
 
 const HEIGHT = 260;
@@ -23,7 +24,8 @@ const MARGIN = {
   bottom: 34,
   left: 64
 };
-const STACKED = 7;  // operations with a colour of their own, as kStacked of iteration_series.h
+const LETTERS = 32;  // of a name in the legend
+const STACKED = 7;   // operations with a colour of their own, as kStacked of iteration_series.h
 
 export type Show = (beginNs: number, endNs: number) => void;
 type Svg = Selection<SVGSVGElement, unknown, null, undefined>;
@@ -129,7 +131,8 @@ class Chart {
         .attr('role', 'img')
         .attr(
             'aria-label',
-            `Length of ${this.last.to} iterations, number ${this.samples[0].point[0]} to ${
+            `Length of ${counted(this.last.to, 'iteration')}, number ${
+                this.samples[0].point[0]} to ${
                 this.last.point[7]}, by operation, and the GPU's part of each`);
     this.drawLengths();
     this.drawLevels();
@@ -286,7 +289,7 @@ class Chart {
           .attr('y', this.y(high) + 0.5)
           .attr('height', Math.max(1, this.y(low) - this.y(high) - 1))
           .append('title')
-          .text(`${count} iterations of ${formatTime(Math.round(low))} to ${
+          .text(`${counted(count, 'iteration')} of ${formatTime(Math.round(low))} to ${
               formatTime(Math.round(high))}`);
     });
     svg.append('text')
@@ -298,16 +301,17 @@ class Chart {
 }
 
 function legendOf(figures: Iterations, palette: Palette): HTMLElement {
-  const item = (css: string, text: string, color = ''): HTMLElement => {
+  const item = (css: string, text: string, color = '', shown = text): HTMLElement => {
     const swatch = element('span', {class: `swatch ${css}`});
     if (color) swatch.style.background = color;
-    return element('li', {title: text}, [swatch, text]);
+    return element('li', {title: text}, [swatch, shown]);
   };
   const stacked = figures.operations.slice(0, STACKED).map(({operation}) => operation);
+  const shown = distinctNames(stacked, LETTERS);
   const others = figures.operations.length - stacked.length;
   return element('ul', {class: 'legend'}, [
-    ...stacked.map((name) => item('', name, palette.ofScope(name))),
-    ...(others > 0 ? [item('it-operation', `${others} others`)] : []),
+    ...stacked.map((name) => item('', name, palette.ofScope(name), shown.get(name))),
+    ...(others > 0 ? [item('it-operation', counted(others, 'other'))] : []),
     item('it-busy', 'GPU busy (line)'),
     item('it-length', 'length (mean where neighbours share a step)'),
     item('it-warm-up', 'warm-up'),

@@ -3,19 +3,18 @@
 // Device work by kernel and the operation whose calls launched it: how long, and how much of the
 // device it could fill. Rows can be sorted, filtered and copied.
 import {DeviceWork, Kernel, PageProcess} from './data';
-import {button, countCell, element, LONGEST_NAME, nameCell, nameText, rowOf, shareCell, sumOf, table, timeCell} from './dom';
-import {formatShare, share, shortName} from './format';
-import {distinctNames} from './names';
+import {button, countCell, element, nameCell, nameText, rowOf, shareCell, sumOf, table, timeCell} from './dom';
+import {counted, formatShare, share} from './format';
 
 interface Row extends DeviceWork {
   operation: string;
   name: string;
-  short: string;        // the name, as it is shown at first
   kernel: Kernel|null;  // null: what several kernels come to
   fills: boolean;       // there are kernels in it; copies fill nothing
 }
 
-const LONGEST_OPERATION = 28;  // letters
+const LONGEST_NAME = 52;  // letters
+const LONGEST_OPERATION = 28;
 
 interface Column {
   head: string;
@@ -62,7 +61,7 @@ function titleOf(kernel: Kernel): string {
 }
 
 function kernelCell(row: Row): HTMLElement {
-  const cell = nameCell(row.name, '', row.short);
+  const cell = nameCell(row.name, '', LONGEST_NAME);
   if (row.kernel?.nodes) cell.title = titleOf(row.kernel);
   return cell;
 }
@@ -73,8 +72,7 @@ const COLUMNS: Column[] = [
     head: 'operation',
     css: '',
     cell: (row) => element(
-        'td', {class: 'name', title: row.operation},
-        [nameText(row.operation, shortName(row.operation, LONGEST_OPERATION))]),
+        'td', {class: 'name', title: row.operation}, [nameText(row.operation, LONGEST_OPERATION)]),
     of: (row) => row.operation
   },
   {
@@ -120,13 +118,10 @@ const TIME = COLUMNS.findIndex(({head}) => head === 'time');
 
 // Every kernel that the page has, and of each operation what the others come to.
 function rowsOf(page: PageProcess): Row[] {
-  const names = page.operation_kernels.flatMap(({kernels}) => kernels.map(({name}) => name));
-  const shown = distinctNames(names, LONGEST_NAME);
   return page.operation_kernels.flatMap((all) => {
     const rows: Row[] = all.kernels.map((kernel) => ({
                                           ...kernel,
                                           operation: all.operation,
-                                          short: shown.get(kernel.name) ?? kernel.name,
                                           kernel,
                                           fills: kernel.class !== 'copy',
                                         }));
@@ -136,7 +131,7 @@ function rowsOf(page: PageProcess): Row[] {
     return [
       ...rows, {
         operation: all.operation,
-        ...unnamed(`(${more} more with less time)`),
+        name: `(${more} more with less time)`,
         kernel: null,
         fills: true,
         count: rest(({count}) => count),
@@ -148,12 +143,10 @@ function rowsOf(page: PageProcess): Row[] {
   });
 }
 
-const unnamed = (name: string): {name: string; short: string} => ({name, short: name});
-
 function sumRow(rows: Row[], name: string): Row {
   return {
     operation: '',
-    ...unnamed(name),
+    name,
     kernel: null,
     fills: rows.some(({fills}) => fills),
     count: sumOf(rows, ({count}) => count),
@@ -232,7 +225,7 @@ class KernelTable {
     const rows = this.wanted();
     try {
       await navigator.clipboard.writeText(csvOf(rows, this.whole));
-      this.copied.textContent = `${rows.length} rows copied`;
+      this.copied.textContent = `${counted(rows.length, 'row')} copied`;
     } catch {
       this.copied.textContent = 'The browser does not let this page copy.';
     }

@@ -4,7 +4,7 @@
 // a table with what the GPU did in each.
 import {ReportProcess} from './data';
 import {element, listed, nameCell, othersName, part, rowOf, sumOf, table, timeCell} from './dom';
-import {bounded, exactNs, formatShare, formatTime, share, shortName} from './format';
+import {bounded, exactNs, formatShare, formatTime, share} from './format';
 import {inkOn, Palette} from './palette';
 
 interface Row {
@@ -98,7 +98,7 @@ function bar({rows, wall_ns}: Rows, palette: Palette): HTMLElement {
 }
 
 function nameOf(row: Row, limiting: string, palette: Palette): HTMLElement {
-  const cell = nameCell(row.operation, '', shortName(row.operation, LETTERS));
+  const cell = nameCell(row.operation, '', LETTERS);
   const swatch = element('span', {class: 'swatch', attributes: {'aria-hidden': 'true'}});
   swatch.style.background = palette.ofScope(row.operation);
   cell.prepend(swatch);

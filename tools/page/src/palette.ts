@@ -118,6 +118,7 @@ export class Palette {
 
   ofScope(name: string): string {
     if (name === NO_OPERATION) return UNNAMED;
+    if (/^\(\d+ others\)$/.test(name)) return GREY;
     return this.operations.get(name) ?? this.cached(`s${name}`, () => hashColor(name));
   }
 

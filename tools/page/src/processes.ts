@@ -3,7 +3,7 @@
 // Processes as a tree: who started whom, when each lived, and what it had of the GPU.
 import {Device, PageData, Report, ReportProcess, unknownNs} from './data';
 import {button, element, listed, nameCell, othersName, part, rowOf, shareCell, sumOf, table, timeCell} from './dom';
-import {bounded, formatShare, formatTime, share} from './format';
+import {bounded, formatShare, formatTime, share, shortName} from './format';
 import {deviceName, processName} from './names';
 
 // The process that started that of |index|; null where it is no part of the run.
@@ -12,6 +12,8 @@ function parentOf(processes: ReportProcess[], index: number): number|null {
   const known = processes.findIndex((p, k) => k !== index && p.pid === parent && p.host === host);
   return parent !== null && known >= 0 ? known : null;
 }
+
+const LETTERS = 36;  // of a name with its pid
 
 // Of its row: hosts share pids, and a process that starts another program keeps its own.
 const idOf = (processes: ReportProcess[], index: number): string =>
@@ -54,8 +56,8 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
     life.style.width = `${Math.max(0.3, share(process.span_ns, spanNs) * 100)}%`;
     const name = element('th', {class: 'name', attributes: {scope: 'row'}}, [
       button(
-          processName(data.report, process), () => choose(index),
-          'Show the figures of this process'),
+          shortName(processName(data.report, process), LETTERS), () => choose(index),
+          `Show the figures of ${processName(data.report, process)}`),
     ]);
     name.style.paddingLeft = `${0.5 + depth * 1.4}rem`;
     const parent = element('td');

@@ -4,17 +4,17 @@
 // (analysis/output/text/savings_text.cc).
 import {Saving} from './data';
 import {barCell, element, nameCell, rowOf, table, timeCell} from './dom';
-import {formatShare, shortName} from './format';
+import {formatShare} from './format';
 
-const LEAST = 0.01;  // less is left out
-const LETTERS = 32;  // of a name in the table
+export const LEAST = 0.01;  // less is left out
+const LETTERS = 32;         // of a name in the table
 
-function savingName({part, name}: Saving): string {
+export function savingName({part, name, shown}: Saving): string {
   switch (part) {
     case 'gpu':
       return 'all GPU work';
     case 'kernel':
-      return `kernel ${name}`;
+      return `kernel ${shown ?? name}`;
     case 'operation_gpu':
       return `GPU work of ${name}`;
     case 'operation_cpu':
@@ -34,7 +34,7 @@ export function savingsTable(savings: Saving[]): HTMLElement|null {
   const result = table(
       'What would help', ['if this were twice as fast', '', 'the run takes', 'saves', '95 %'],
       shown.map((saving) => rowOf(`${saving.part} ${saving.name}`, [
-                  nameCell(savingName(saving), '', shortName(savingName(saving), LETTERS)),
+                  nameCell(savingName(saving), '', LETTERS),
                   barCell('c-plain', Math.max(0, saving.saves)),
                   timeCell(saving.wall_ns, 'wall_ns'),
                   element('td', {text: formatShare(Math.max(0, saving.saves))}),

@@ -2,7 +2,7 @@
 //
 // How often each operation crossed from one layer to another.
 import {ReportProcess} from './data';
-import {element, listed, othersName, sumOf, table} from './dom';
+import {element, listed, nameCell, othersName, sumOf, table} from './dom';
 import {formatCount, share} from './format';
 
 export function transitions(process: ReportProcess): HTMLElement {
@@ -31,12 +31,7 @@ export function transitions(process: ReportProcess): HTMLElement {
             'td', {class: 'figure', text: formatCount(row.count), title: String(row.count)});
         figure.dataset.count = String(row.count);
         const node = element('tr', {}, [
-          element('th', {
-            class: 'name',
-            text: row.operation,
-            title: row.operation,
-            attributes: {scope: 'row'}
-          }),
+          nameCell(row.operation),
           element('td', {text: row.name.replace('->', ' \u2192 ')}),
           element(
               'td', {class: 'bar-cell'},

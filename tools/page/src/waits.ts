@@ -2,7 +2,7 @@
 //
 // For whom a process waited, and what they did meanwhile.
 import {Activity, PageProcess, ReportProcess, Wait} from './data';
-import {barCell, element, nameCell, rowOf, shareCell, table, timeCell} from './dom';
+import {barCell, element, nameCell, nameText, rowOf, shareCell, table, timeCell} from './dom';
 import {formatShare, share} from './format';
 
 const MOST_ROWS = 12;
@@ -33,7 +33,7 @@ function waitRow(wait: Wait, process: ReportProcess, longest: number): HTMLEleme
   const who = wait.pids.slice(0, MOST_PIDS).join(', ') + (more > 0 ? ` and ${more} more` : '');
   return rowOf(`${wait.pids.join(' ')} ${wait.operation}`, [
     nameCell(who),
-    element('td', {class: 'name', text: wait.operation, title: wait.operation}),
+    element('td', {class: 'name', title: wait.operation}, [nameText(wait.operation)]),
     barCell('c-waiting', share(wait.ns, longest)),
     timeCell(wait.ns, 'ns'),
     shareCell(share(wait.ns, process.span_ns)),

@@ -185,10 +185,11 @@ TEST_F(PageJsonTest, KernelsAreDemangledAndCut) {
   Build();
   EXPECT_EQ(Parsed()["processes"][0]["operation_kernels"][0]["kernels"][0]["name"],
             "foo<int>::bar()");
-  process().works[1].name = std::string(500, 'x');
+  process().works[1].name = std::string(500, 'x') + std::string(500, 'y');
   Build();
   EXPECT_EQ(Parsed()["processes"][0]["operation_kernels"][0]["kernels"][0]["name"],
-            std::string(200, 'x') + "\u2026");
+            std::string(300, 'x') + "\u2026" + std::string(300, 'y'))
+      << "such names differ at their ends";
 }
 
 TEST_F(PageJsonTest, NamesBeyondTheLimitShareOne) {

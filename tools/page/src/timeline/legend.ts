@@ -3,20 +3,23 @@
 // What the colours of the timeline mean.
 import {PageData} from '../data';
 import {element} from '../dom';
+import {distinctNames} from '../names';
 import {Palette} from '../palette';
 
 const MOST_OPERATIONS = 12;
+const LETTERS = 32;  // of a name
 
-function item(color: string, text: string): HTMLElement {
+function item(color: string, text: string, shown = text): HTMLElement {
   const swatch = element('span', {class: 'swatch'});
   swatch.style.background = color;
-  return element('li', {title: text}, [swatch, text]);
+  return element('li', {title: text}, [swatch, shown]);
 }
 
 // One line for each kind of track that the run has.
 export function timelineLegend(data: PageData, palette: Palette): HTMLElement {
   const {tracks, thinned, idle} = data.timeline;
-  const operations = palette.operationNames();
+  const operations = palette.operationNames().slice(0, MOST_OPERATIONS);
+  const shown = distinctNames(operations, LETTERS);
   const kinds = new Set(tracks.map(({kind}) => kind));
   const causes = new Set(idle.flatMap(({gaps}) => gaps.map(([, , cause]) => cause)));
   const texts = data.processes.map((process) => process.causes);
@@ -42,8 +45,7 @@ export function timelineLegend(data: PageData, palette: Palette): HTMLElement {
             ] :
             []),
     ...group(
-        'Threads:',
-        operations.slice(0, MOST_OPERATIONS).map((name) => item(palette.ofScope(name), name))),
+        'Threads:', operations.map((name) => item(palette.ofScope(name), name, shown.get(name)))),
     ...(thinned.length > 0 ?
             [
               element(

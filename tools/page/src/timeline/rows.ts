@@ -120,7 +120,7 @@ export class Rows {
     const text = this.nameOf(row);
     if (row.kind !== 'track') return element('div', {class: 'tl-label', text, title: text});
     const {seen} = this.tracks[row.index].data;
-    const title = `${text}: ${seen.toLocaleString('en')} events`;
+    const title = `${text}: ${seen.toLocaleString('en')} event${seen === 1 ? '' : 's'}`;
     const node = element('div', {class: 'tl-label', text: shortName(text, LETTERS), title});
     node.dataset.track = String(row.index);
     node.addEventListener('click', () => choose(row.index));

@@ -3,7 +3,7 @@
 // What happened in a stretch that was selected, by name: exact where single events are known, else
 // from the shares of the coarse level.
 import {button, countCell, element, nameCell, rowOf, shareCell, table, timeCell} from '../dom';
-import {formatTime, share} from '../format';
+import {counted, formatTime, share} from '../format';
 
 import {instant} from './axis';
 import {firstAfter, Track} from './decode';
@@ -107,6 +107,8 @@ export function selectionPanel(
               button('Close', close, 'Forget the selection (Escape)'),
             ]),
         sums.length > 0 ? result : element('p', {class: 'note', text: 'Nothing happened in it.'}),
-        more > 0 ? element('p', {class: 'note', text: `and ${more} names with less time`}) : null,
+        more > 0 ?
+            element('p', {class: 'note', text: `and ${counted(more, 'name')} with less time`}) :
+            null,
       ]);
 }
