@@ -161,6 +161,7 @@ bool WriteComparison(const std::string& folder) {
 ReportOptions WithCosts() {
   ReportOptions options;
   options.replays = true;
+  options.what_if = true;
   options.costs.emplace();
   for (Cost& cost : options.costs->kinds) cost = {300, 200, 900, 4, 1000};
   return options;

@@ -154,6 +154,33 @@ test('what the run would be without this and that is the report\'s', async () =>
           .map(({part, name, wall_ns}) => [`${part} ${name}`, wall_ns]));
 });
 
+test('the bar of the critical path has every part, as wide as its share', async () => {
+  page = await open(browser, html);
+  const {parts, wall_ns: whole} = report.run.critical_path;
+  const pieces = await page.$$eval(
+      '.path-bar span', (nodes) => nodes.map(({title, style}) => [title, parseFloat(style.width)]));
+  assert.equal(pieces.length, parts.length);
+  parts.forEach(({operation, layer, ns}, i) => {
+    assert.ok(pieces[i][0].startsWith(`${operation}, ${layer}: `), pieces[i][0]);
+    assert.ok(Math.abs(pieces[i][1] - 100 * ns / whole) < 0.01, `${pieces[i]}`);
+  });
+  const said = await page.$eval('.path-bar', (node) => node.getAttribute('aria-label'));
+  assert.ok(said.startsWith(pieces[0][0].replace(/ \([\d,]+ ns\)$/, '')), said);
+});
+
+test('a section is called in the navigation what its title is', async () => {
+  page = await open(browser, html);
+  const links = await page.$$eval(
+      'nav a', (nodes) => nodes.map((node) => [node.getAttribute('href'), node.textContent]));
+  const titles = await page.$$eval(
+      'main > section[id]',
+      (nodes) => nodes.map((node) => [`#${node.id}`, node.querySelector('h2').textContent]));
+  assert.deepEqual(links, titles);
+  const names = links.map(([, name]) => name);
+  for (const name of ['Kernels', 'GPU idle', 'What if', 'Critical path', 'Data quality'])
+    assert.ok(names.includes(name), `${names}`);
+});
+
 test('corrected values stand beside the recorded ones, with their intervals', async () => {
   page = await open(browser, html);
   const process = report.processes[0];

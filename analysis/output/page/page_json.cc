@@ -349,6 +349,13 @@ std::string RenderPageJson(const Run& run, const Report& report, const PageTimel
   const std::vector<bool> detailed = DetailedProcesses(report, kDetailedProcesses);
   // Names of kernels may be long and many: the page has those that matter beside the report.
   Json figures = Json::parse(RenderJson(report));
+  for (const char* const rows : {"savings", "what_if"}) {
+    for (Json& row : figures["run"][rows]) {
+      if (row["part"] == "kernel") {
+        row["shown"] = Cut(Demangled(row["name"].get<std::string>()));
+      }
+    }
+  }
   Json processes = Json::array();
   for (size_t p = 0; p < run.processes.size(); ++p) {
     Json& process = figures["processes"][p];

@@ -2,25 +2,66 @@
 //
 // What the length of the run hangs on.
 import {CriticalPath, PageData} from './data';
-import {barCell, element, nameCell, rowOf, shareCell, table, timeCell} from './dom';
-import {formatTime, share} from './format';
+import {element, nameCell, nameText, rowOf, shareCell, table, timeCell} from './dom';
+import {exactNs, formatShare, formatTime, share} from './format';
 import {processName} from './names';
+import {inkOn, Palette} from './palette';
 
 const MOST_ROWS = 12;
+const LETTERS = 40;  // of a name
 
-function partTable(path: CriticalPath, {report, summary}: PageData): HTMLElement {
+const ROOM = 90;  // characters that the bar has room for
+
+const isDevice = (layer: string): boolean => layer.startsWith('gpu ');
+
+// The whole path, longest part first: the GPU's in the colour of its operation, the CPU's paler.
+function pathBar(path: CriticalPath, palette: Palette): HTMLElement {
+  const text = ({operation, layer, ns}: CriticalPath['parts'][0]): string =>
+      `${operation}, ${layer}: ${formatShare(share(ns, path.wall_ns))}`;
+  const said = path.parts.slice(0, MOST_ROWS).map(text);
+  const node = element('div', {
+    class: 'bar tall path-bar',
+    attributes: {role: 'img', 'aria-label': said.join('; ')},
+  });
+  for (const part of path.parts) {
+    const color = palette.ofScope(part.operation);
+    const piece = element('span', {title: `${text(part)} (${exactNs(part.ns)})`});
+    piece.style.width = `${share(part.ns, path.wall_ns) * 100}%`;
+    piece.style.background = color;
+    piece.classList.toggle('paler', !isDevice(part.layer));
+    const label = `${part.operation} ${part.layer}`;
+    if (isDevice(part.layer) && share(part.ns, path.wall_ns) * ROOM >= label.length) {
+      const name = element('b', {text: label});
+      name.style.color = inkOn(color);
+      piece.append(name);
+    }
+    node.append(piece);
+  }
+  return node;
+}
+
+function partTable(path: CriticalPath, {report, summary}: PageData, palette: Palette): HTMLElement {
   const owner = report.processes[summary.told_process ?? 0];
   const others = path.parts.some(({host, pid}) => pid !== owner.pid || host !== owner.host);
   const shown = path.parts.length > MOST_ROWS + 1 ? path.parts.slice(0, MOST_ROWS) : path.parts;
-  const row = (name: string, process: string, layer: string, ns: number): HTMLElement =>
-      rowOf(`${name} ${process} ${layer}`, [
-        nameCell(name),
-        ...(others ? [element('td', {class: 'name', text: process, title: process})] : []),
-        element('td', {text: layer}),
-        barCell('c-plain', share(ns, shown[0].ns)),
-        timeCell(ns, 'ns'),
-        shareCell(share(ns, path.wall_ns)),
-      ]);
+  const row = (name: string, process: string, layer: string, ns: number): HTMLElement => {
+    const head = nameCell(name, '', LETTERS);
+    if (layer !== '') {
+      const swatch = element('span', {
+        class: isDevice(layer) ? 'swatch' : 'swatch paler',
+        attributes: {'aria-hidden': 'true'},
+      });
+      swatch.style.background = palette.ofScope(name);
+      head.prepend(swatch);
+    }
+    return rowOf(`${name} ${process} ${layer}`, [
+      head,
+      ...(others ? [element('td', {class: 'name', title: process}, [nameText(process)])] : []),
+      element('td', {text: layer}),
+      timeCell(ns, 'ns'),
+      shareCell(share(ns, path.wall_ns)),
+    ]);
+  };
   const nameOf = (host: string, pid: number): string => {
     const named = report.processes.find((process) => process.pid === pid && process.host === host);
     return named ? processName(report, named, '') : `process (${pid})`;
@@ -30,7 +71,7 @@ function partTable(path: CriticalPath, {report, summary}: PageData): HTMLElement
   const restNs = path.parts.slice(shown.length).reduce((sum, {ns}) => sum + ns, 0);
   if (restNs > 0) rows.push(row(`${path.parts.length - shown.length} others`, '', '', restNs));
   const result = table(
-      'Critical path', ['operation', ...(others ? ['process'] : []), 'layer', '', 'time', 'of it'],
+      'Critical path', ['operation', ...(others ? ['process'] : []), 'layer', 'time', 'share'],
       rows);
   result.classList.add('path');
   return result;
@@ -44,7 +85,7 @@ function ownerName({report, summary}: PageData): string {
   return isRoot ? 'the main process' : processName(report, main);
 }
 
-export function criticalPath(path: CriticalPath, data: PageData): HTMLElement[] {
+export function criticalPath(path: CriticalPath, data: PageData, palette: Palette): HTMLElement[] {
   const owner = ownerName(data);
   return [
     element('p', {
@@ -52,6 +93,7 @@ export function criticalPath(path: CriticalPath, data: PageData): HTMLElement[] 
       text: `The chain of what waited for what, from the end of ${owner} back to its begin: ${
           formatTime(path.wall_ns)}. What is not on it can take longer at no cost.`,
     }),
-    partTable(path, data),
+    pathBar(path, palette),
+    partTable(path, data, palette),
   ];
 }

@@ -27,6 +27,7 @@ import {filled, thinNote} from './thin';
 import {Timeline} from './timeline/view';
 import {transitions} from './transitions';
 import {waits} from './waits';
+import {whatIf} from './what_if';
 
 // A section's title is what the navigation calls it.
 const SECTIONS: Record<string, string> = {
@@ -36,6 +37,7 @@ const SECTIONS: Record<string, string> = {
   iterations: 'Iterations',
   kernels: 'Kernels',
   idle: 'GPU idle',
+  whatif: 'What if',
   path: 'Critical path',
   processes: 'Processes',
   collectives: 'Collectives',
@@ -149,7 +151,10 @@ class Page {
   private runSections(): HTMLElement[] {
     const {run, ranks} = this.data.report;
     const nodes: HTMLElement[] = [];
-    if (run.critical_path) nodes.push(titled('path', criticalPath(run.critical_path, this.data)));
+    const asked = whatIf(this.data);
+    if (asked.length > 0) nodes.push(titled('whatif', asked));
+    if (run.critical_path)
+      nodes.push(titled('path', criticalPath(run.critical_path, this.data, this.palette)));
     nodes.push(titled('processes', this.processParts()));
     if (ranks.length > 0) nodes.push(titled('collectives', collectives(ranks)));
     return nodes;
