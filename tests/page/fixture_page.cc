@@ -167,11 +167,27 @@ ReportOptions WithCosts() {
   return options;
 }
 
+// Stacks of an operation: train calls step, which calls a function of a library, and loss, which is
+// as deep as its caller's other half.
+ReportStacks StacksSeen() {
+  ReportStacks stacks;
+  stacks.operation = kHostileOperation;
+  stacks.looks = 200;
+  stacks.runnable_share = 0.75;
+  stacks.frames = {{0, "main", "", "/src/train.py", 90, 200, 0},
+                   {1, "train", "", "/src/train.py", 40, 200, 20},
+                   {2, "step", "", "/src/agent.py", 12, 120, 30},
+                   {3, "Linear.forward", "torch", "/lib/torch/nn/linear.py", 7, 90, 90},
+                   {2, kHostileKernel, "", "/src/loss.py", 3, 60, 60}};
+  return stacks;
+}
+
 // What scenarios do not record.
 void AddWhatHardwareTells(Report* report) {
   ReportProcess& process = report->processes[0];
   process.counters = {{kHostileOperation, 2'000'000, 0.41, 0.17, std::nullopt}};
   process.progress = {30, 40, 3'000'000};
+  process.stacks = {StacksSeen()};
   report->ranks = {{"host",
                     100,
                     "",

@@ -4,7 +4,7 @@
 // looks that saw it, below the one that called it. A click makes one as wide as the whole.
 import {FrameRow, PageProcess, Stacks} from './data';
 import {element} from './dom';
-import {formatCount, formatShare} from './format';
+import {counted, formatShare} from './format';
 
 const FEW_LOOKS = 20;    // of fewer a share says next to nothing
 const MOST_ROWS = 24;    // of an icicle; what is deeper shows when one is clicked
@@ -68,6 +68,7 @@ class Icicle {
   readonly node = element('div', {class: 'icicle'});
   private readonly stacks: Stacks;
   private readonly outermost: Frame[];
+  private readonly bars = new Map<Frame, HTMLElement>();  // that are shown
 
   constructor(stacks: Stacks, names: string[]) {
     this.stacks = stacks;
@@ -77,6 +78,7 @@ class Icicle {
 
   private show(root: Frame|null): void {
     const bars: HTMLElement[] = [];
+    this.bars.clear();
     const looks = root ? root.looks : this.stacks.looks;
     let depth = 0;
     const add = (frame: Frame, left: number, row: number): void => {
@@ -111,7 +113,11 @@ class Icicle {
     node.style.left = `${left * 100}%`;
     node.style.width = `${width * 100}%`;
     node.style.top = `${row * 1.4}rem`;
-    node.addEventListener('click', () => this.show(isRoot ? null : frame));
+    node.addEventListener('click', () => {
+      this.show(isRoot ? null : frame);
+      this.bars.get(frame)?.focus();
+    });
+    this.bars.set(frame, node);
     return node;
   }
 }
@@ -120,7 +126,7 @@ function operation(stacks: Stacks, names: string[], open: boolean): HTMLElement 
   const title = stacks.start_up ? 'start-up' : stacks.operation;
   const node = element('details', {}, [
     element('summary', {
-      text: `${title}: ${formatCount(stacks.looks)} looks; the thread ran, or was ready to, in ` +
+      text: `${title}: ${counted(stacks.looks, 'look')}; the thread ran, or was ready to, in ` +
           `${formatShare(stacks.runnable_share)} of them`,
     }),
     new Icicle(stacks, names).node,
