@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "analysis/base/text_table.h"
 #include "analysis/output/text/bars.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr double kLeast = 0.01;  // less is left out
 constexpr int kWidestBar = 16;
+constexpr int kAnyWidth = 1'000'000;
 
 std::string BarOf(double share, const TextOptions& options) {
   return Repeat(options.unicode ? "█" : "#", std::lround(share * kWidestBar));
@@ -42,6 +45,18 @@ std::string SavingName(const std::string& part, const std::string& of, const Tex
   return SavingName(part, of, kWide, options.unicode);
 }
 
+std::string WholeSavingName(const std::string& part, const std::string& of) {
+  return SavingName(part, of, kAnyWidth, /*unicode=*/true);
+}
+
+void TellApart(const std::vector<std::string>& whole, std::vector<std::string>* names) {
+  std::map<std::string, std::set<std::string>> alike;
+  for (size_t i = 0; i < names->size(); ++i) alike[(*names)[i]].insert(whole[i]);
+  for (size_t i = 0; i < names->size(); ++i) {
+    if (alike.at((*names)[i]).size() > 1) (*names)[i] = whole[i];
+  }
+}
+
 std::vector<std::string> SavingsHeads(const Report& report, const TextOptions& options) {
   const std::string owner = OnlyLaunches(report) ? OwnerText(report, options) : "";
   return {"If this were twice as fast", "run" + owner + " takes", "saves (95 %)"};
@@ -50,15 +65,20 @@ std::vector<std::string> SavingsHeads(const Report& report, const TextOptions& o
 std::vector<std::vector<std::string>> SavingsRows(const Report& report, const TextOptions& options,
                                                   size_t most, std::vector<std::string>* bars) {
   std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> names;
+  std::vector<std::string> whole;
   const std::vector<ReportSaving>& all = report.run.savings;
   for (size_t i = 0; report.run.critical_path && i < all.size() && rows.size() < most; ++i) {
     const ReportSaving& saving = all[i];
     if (saving.saves < kLeast) break;
     if (!options.full && IsSaidBefore(all, i)) continue;
-    rows.push_back({SavingName(saving.part, saving.name, options),
-                    FormatTime(saving.wall_ns, options.raw), Share(report, saving)});
+    names.push_back(SavingName(saving.part, saving.name, options));
+    whole.push_back(WholeSavingName(saving.part, saving.name));
+    rows.push_back({"", FormatTime(saving.wall_ns, options.raw), Share(report, saving)});
     if (bars != nullptr) bars->push_back(BarOf(saving.saves, options));
   }
+  TellApart(whole, &names);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i][0] = names[i];
   return rows;
 }
 

@@ -16,6 +16,11 @@ namespace gpubound {
 
 // "kernel gemm", "CPU code of update": a ReportSaving's part and name.
 std::string SavingName(const std::string& part, const std::string& of, const TextOptions& options);
+std::string WholeSavingName(const std::string& part, const std::string& of);
+
+// Of |names| those that read alike where |whole|, one for each, do not: their whole names, which a
+// table then cuts where they differ.
+void TellApart(const std::vector<std::string>& whole, std::vector<std::string>* names);
 
 // The cells of the largest |most| savings, none below one part in a hundred, and of the heads above
 // them. |bars|: takes a bar for each; may be null.

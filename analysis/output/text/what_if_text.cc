@@ -124,9 +124,18 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
     text += "\n" + table.Render(width, 0, unicode);
   }
   TextTable curves({"Time of", "x 2", "as it is", "x 0.5", "x 0.25", "x 0"});
+  std::vector<std::string> names;
+  std::vector<std::string> whole;
   for (const SpeedCurve& curve : report.curves) {
-    std::vector<std::string> cells{SavingName(curve.part, curve.name, options)};
-    for (const SpeedPoint& point : curve.points) cells.push_back(FormatTime(point.wall_ns));
+    names.push_back(SavingName(curve.part, curve.name, options));
+    whole.push_back(WholeSavingName(curve.part, curve.name));
+  }
+  TellApart(whole, &names);
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::vector<std::string> cells{names[i]};
+    for (const SpeedPoint& point : report.curves[i].points) {
+      cells.push_back(FormatTime(point.wall_ns));
+    }
     curves.AddRow(std::move(cells));
   }
   return text + "\nSpan" + (owner.empty() ? " of the run" : owner) +

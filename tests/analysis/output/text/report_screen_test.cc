@@ -226,6 +226,20 @@ TEST_F(ReportScreenTest, TheSimulatorIsNoRowBesideTheOperationThatItIsAllOf) {
   EXPECT_THAT(Text(), HasSubstr("\nthe simulator "));
 }
 
+TEST_F(ReportScreenTest, SavingsOfLongNamesShowWhereTheyDiffer) {
+  const std::string front = "actor_critic/encoder/transformer/encoder_layer_block_number_";
+  report_.run.savings.clear();
+  report_.processes.front().progress.reset();
+  report_.processes.front().iterations->operations.resize(3);
+  for (const char* number : {"7", "8"}) {
+    report_.run.savings.push_back(
+        {"operation_cpu", front + number + "/attention_output", 0.5, 5860 * kMs, 0.41, 0.4, 0.42});
+  }
+  for (const char* number : {"7", "8"}) {
+    EXPECT_THAT(Text(), ContainsRegex("\nCPU code of[^\n]*" + std::string(number) + "/attent"));
+  }
+}
+
 TEST_F(ReportScreenTest, WhatOthersDoOnASharedGpuIsNotCalledIdle) {
   EXPECT_THAT(Text(), HasSubstr(" GPU busy GPU idle "));
   AddWorkers(1);
