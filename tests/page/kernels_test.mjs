@@ -101,6 +101,13 @@ test('long names that differ are shown as different ones, and whole on a click',
   assert.equal(new Set(shown.values()).size, 4);
   assert.equal(shown.get('gemm'), 'gemm');
   for (const short of shown.values()) assert.ok([...short].length <= 52, short);
+  const kinds = ['add', 'mul'].flatMap(
+      (type) => ['Bool', 'Half'].map(
+          (inner) => `void at::native::${type}_kernel<4, at::native::${'detail::'.repeat(9)}${
+                         inner}Functor, ` +
+              'std::array<char*, 2ul> >(int, float)'));
+  assert.equal(
+      new Set(distinctNames(kinds, 40).values()).size, 4, 'two places, one after the other');
   page = await open(browser, join(folder, 'page.html'));
   const long = await page.$('.full-name');
   const before = await long.evaluate((node) => node.textContent);

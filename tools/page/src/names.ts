@@ -46,23 +46,45 @@ function commonLetters(names: string[]): number {
   return length;
 }
 
-// Each of |names| in |most| letters or fewer, as shortName() has it; those that it would call the
-// same are cut before the place where they differ.
-export function distinctNames(names: string[], most: number): Map<string, string> {
-  const groups = new Map<string, Set<string>>();
-  for (const name of names) {
-    const short = shortName(name, most);
-    groups.set(short, (groups.get(short) ?? new Set()).add(name));
+const BEFORE = 4;  // letters that stay before the place where names differ
+const PIECE = 10;  // letters of a place where names differ that differ in others too
+
+function grouped<T>(items: T[], keyOf: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return [...groups.values()];
+}
+
+// Into |shown|, after |front|: what differs in |names| from letter |from| on, in |most| letters.
+function showTails(
+    names: string[], from: number, front: string, most: number, shown: Map<string, string>): void {
+  const at = Math.max(from, commonLetters(names) - BEFORE);
+  const tails = names.map((name) => shortName(name.slice(at), most));
+  if (new Set(tails).size === names.length || most < 2 * PIECE) {
+    names.forEach((name, i) => shown.set(name, front + tails[i]));
+    return;
   }
-  const shown = new Map<string, string>();
-  for (const [short, group] of groups) {
-    const alike = [...group];
-    const differs = Math.max(FRONT, commonLetters(alike) - 4);
-    for (const name of alike) {
-      const tail = name.slice(differs);
-      const cut = `${name.slice(0, FRONT)}\u2026${shortName(tail, most - FRONT - 1)}`;
-      shown.set(name, alike.length > 1 ? cut : short);
+  for (const alike of grouped(names, (name) => name.slice(at, at + PIECE))) {
+    const piece = alike[0].slice(at, at + PIECE);
+    if (alike.length === 1) {
+      shown.set(alike[0], front + shortName(alike[0].slice(at), most));
+    } else {
+      showTails(alike, at + PIECE, `${front}${piece}\u2026`, most - PIECE - 1, shown);
     }
   }
+}
+
+// Each of |names| in |most| letters or fewer, as shortName() has it; those that it would call the
+// same are cut before the places where they differ.
+export function distinctNames(names: string[], most: number): Map<string, string> {
+  const shown = new Map(names.map((name) => [name, shortName(name, most)]));
+  const alike = (): string[][] => grouped([...shown.keys()], (name) => shown.get(name) ?? '')
+                                      .filter((group) => group.length > 1);
+  const cut = (group: string[]): void =>
+      showTails(group, FRONT, `${group[0].slice(0, FRONT)}\u2026`, most - FRONT - 1, shown);
+  alike().forEach(cut);
+  // Those of one group may now read as those of another: what these differ in comes first then.
+  const again = alike().flat();
+  grouped(again, (name) => name.slice(0, FRONT)).forEach(cut);
   return shown;
 }
