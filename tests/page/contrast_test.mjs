@@ -29,6 +29,18 @@ test('the contrast is that of its definition', () => {
   assert.equal(contrast('rgb(119,119,119)', '#fff').toFixed(2), '4.48');
 });
 
+test('in a trace of another tool kernels and scopes have a colour by their name', () => {
+  const names = Array.from({length: 24}, (_, i) => `name ${i}`);
+  const copies = new Map([['Memcpy HtoD', 'copy']]);
+  const [ours, others] = [false, true].map((byName) => new Palette(['train'], copies, byName));
+  const colours = (palette) => new Set(names.map((name) => palette.ofWork(name))).size;
+  assert.ok(colours(others) >= 12, `${colours(others)}`);
+  assert.ok(colours(ours) <= 5, 'shades of what computes');
+  assert.equal(others.ofWork('Memcpy HtoD'), ours.ofWork('Memcpy HtoD'), 'copies are copies');
+  assert.ok(new Set(names.map((name) => others.ofScope(name))).size >= 12);
+  assert.equal(others.ofScope('(41 others)'), ours.ofScope('(9 others)'), 'no colour of a name');
+});
+
 test('every name stands out from its bar', () => {
   const operations = Array.from({length: 21}, (_, i) => `operation ${i}`);
   const palette = new Palette(

@@ -302,6 +302,16 @@ test('what to do about idle time is on the screen, however long names are', asyn
   assert.ok(right.every((at) => at <= 1280), `${right}`);
 });
 
+test('a legend names no kind of which there is nothing', async () => {
+  const groups = async (name) => {
+    const page = await show(name);
+    return page.$$eval('.legend-group', (nodes) => nodes.map((node) => node.textContent));
+  };
+  assert.ok((await groups('names')).includes('Threads:'));
+  assert.ok(!(await groups('classes')).includes('Threads:'), 'it has no operation');
+  assert.deepEqual((await groups('deep')).filter((group) => /GPU|CUDA/.test(group)), []);
+});
+
 test('of one thing nothing is said in the plural', async () => {
   for (const name of ['alike', 'classes', 'deep', 'empty', 'long', 'names', 'rows', 'sparse']) {
     const page = await show(name);

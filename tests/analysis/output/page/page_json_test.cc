@@ -312,13 +312,19 @@ TEST_F(PageJsonTest, CountersAreThoseOfTheProgramAndWhatWasSampled) {
   process.devices[1].uuid = "GPU-1";
   UtilizationSample sample;
   sample.time_ns = 1'500;
+  sample.gpu_percent = 97;
+  sample.memory_used_bytes = 1 << 20;
   sample.power_mw = 250'500;
+  sample.sm_mhz = 1'980;
   process.utilization = {{"GPU-1", sample}, {"GPU-of-others", sample}};
   Build();
   EXPECT_EQ(Parsed()["timeline"]["counters"], Json::parse(R"([
     {"process": 0, "title": "mean_return", "unit": "", "points": [[100, 1.5], [300, -2.0]]},
     {"process": 0, "title": "resident memory", "unit": "bytes", "points": [[400, 4096.0]]},
-    {"process": 0, "title": "GPU 0 power", "unit": "W", "points": [[500, 250.5]]}])"));
+    {"process": 0, "title": "GPU 0 nvidia-smi", "unit": "%", "points": [[500, 97.0]]},
+    {"process": 0, "title": "GPU 0 memory", "unit": "bytes", "points": [[500, 1048576.0]]},
+    {"process": 0, "title": "GPU 0 power", "unit": "W", "points": [[500, 250.5]]},
+    {"process": 0, "title": "GPU 0 SM clock", "unit": "MHz", "points": [[500, 1980.0]]}])"));
 }
 
 TEST_F(PageJsonTest, WithoutADeviceNoCauseOfIdleTimeIsNamed) {
