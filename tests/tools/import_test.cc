@@ -160,6 +160,24 @@ TEST_F(ImportCommand, WhatAnExportLacksIsSaid) {
   EXPECT_EQ(Capture([&] { return Dispatch({"doctor", run}); }).status, kExitCheckFailed);
 }
 
+TEST_F(ImportCommand, KernelsAreATableOfItsReportByEitherName) {
+  const std::string trace =
+      R"([{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":4,"tid":5,"ts":1,"dur":1,)"
+      R"("args":{"correlation":7}},{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":3,)"
+      R"("dur":5,"args":{"correlation":7,"device":0,"stream":7}}])";
+  ASSERT_EQ(Import(trace, "x.gpubound").status, kExitSuccess);
+  const std::string run = folder_.File("x.gpubound");
+  const auto report = [&run](const Arguments& words) {
+    Arguments all{"report", run};
+    all.insert(all.end(), words.begin(), words.end());
+    return Capture([&] { return Dispatch(all); }).out;
+  };
+  EXPECT_THAT(report({"--by", "kernel"}), HasSubstr("\n  gemm "));
+  EXPECT_EQ(report({"--by", "kernel"}), report({"--kernels"}));
+  EXPECT_THAT(report({"--by", "thread"}),
+              HasSubstr("\nNo thread but the primary one has operations."));
+}
+
 TEST_F(ImportCommand, ARunOfWhichAProcessIsGoneIsIncomplete) {
   const std::string trace =
       R"([{"ph":"X","cat":"cpu_op","name":"a","pid":10,"tid":5,"ts":10,"dur":10},)"
