@@ -108,7 +108,8 @@ class NotebookTest(unittest.TestCase):
         [shown] = self.execute(f"import gpubound\ngpubound.open({str(self.bert())!r})")
         page = Page(shown["text/html"])
         words = " ".join(page.words)
-        for said in ("Launch-bound: the GPU is idle 89 % of the loop's time", "Try: Launch less often", "7.0 %",
+        for said in ("Launch-bound: the GPU is idle 89 % of the loop's time", "Try: Launch less often",
+                     "Gain: Twice as fast, the CPU code of BertLMHeadModel would save 43 %", "7.0 %",
                      "GPU busy", "100 %", "nvidia-smi", "4.43 ms", "Mean iteration", "BertLMHeadModel",
                      "If this were twice as fast", "43 % (42 to 44)", "complete: nothing was lost."):
             self.assertIn(said, words)
