@@ -349,11 +349,10 @@ std::string RenderPageJson(const Run& run, const Report& report, const PageTimel
   const std::vector<bool> detailed = DetailedProcesses(report, kDetailedProcesses);
   // Names of kernels may be long and many: the page has those that matter beside the report.
   Json figures = Json::parse(RenderJson(report));
+  const auto shown = [](const Json& name) { return Cut(Demangled(name.get<std::string>())); };
   for (const char* const rows : {"savings", "what_if"}) {
     for (Json& row : figures["run"][rows]) {
-      if (row["part"] == "kernel") {
-        row["shown"] = Cut(Demangled(row["name"].get<std::string>()));
-      }
+      if (row["part"] == "kernel") row["shown"] = shown(row["name"]);
     }
   }
   Json processes = Json::array();
@@ -362,6 +361,9 @@ std::string RenderPageJson(const Run& run, const Report& report, const PageTimel
     process.erase("kernels");
     process.erase("ops");
     process.erase("stacks");
+    for (Json& gap : process["gaps"]) {
+      for (const char* const work : {"work_before", "work_after"}) gap[work] = shown(gap[work]);
+    }
     if (detailed[p]) {
       processes.push_back(ProcessJson(run.processes[p], report, timeline, p));
       continue;

@@ -192,6 +192,27 @@ TEST_F(PageJsonTest, KernelsAreDemangledAndCut) {
       << "such names differ at their ends";
 }
 
+TEST_F(PageJsonTest, KernelsOfGapsAndSavingsAreDemangledToo) {
+  process().works[1].name = "_ZN3fooIiE3barEv";
+  Scope(kOuter, 1'000, 1'900);
+  Kernel(1'100, 1'200);
+  Kernel(1'700, 1'800);
+  Result<Report> report = BuildReport(run_);
+  ASSERT_TRUE(report.ok());
+  report->run.savings = {{"kernel", "_ZN3fooIiE3barEv", 0.5, 1, 0.5, 0.4, 0.6},
+                         {"operation_cpu", "outer", 0.5, 1, 0.5, 0.4, 0.6}};
+  timeline_ = BuildTimeline(run_, *report);
+  text_ = RenderPageJson(run_, *report, timeline_);
+  const Json page = Parsed()["report"];
+  const Json& gaps = page["processes"][0]["gaps"];
+  EXPECT_TRUE(std::any_of(gaps.begin(), gaps.end(), [](const Json& gap) {
+    return gap["work_before"] == "foo<int>::bar()" && gap["work_after"] == "foo<int>::bar()";
+  })) << gaps;
+  EXPECT_EQ(page["run"]["savings"][0]["shown"], "foo<int>::bar()");
+  EXPECT_EQ(page["run"]["savings"][0]["name"], "_ZN3fooIiE3barEv") << "as --scale takes it";
+  EXPECT_FALSE(page["run"]["savings"][1].contains("shown"));
+}
+
 TEST_F(PageJsonTest, NamesBeyondTheLimitShareOne) {
   Scope(kOuter, 1'100, 1'900);
   PageLimits limits;
