@@ -57,7 +57,8 @@ const middleCut = (name: string, most: number): string => {
 };
 
 // Names of C++ as the text report shortens them (analysis/base/short_name.h): the arguments of a
-// function go first (nothing stands between those and its name), then the middle of those of a template, then the middle of the name.
+// function go first (nothing stands between those and its name), then the middle of those of a
+// template, then the middle of the name.
 export function shortName(name: string, most = LONGEST_NAME): string {
   if ([...name].length <= most) return name;
   let shorter = name;
