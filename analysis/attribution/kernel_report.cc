@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "analysis/attribution/op_rows.h"
 #include "analysis/base/text_table.h"
+#include "analysis/trace/device_peak.h"
 #include "analysis/trace/row_names.h"
 #include "analysis/trace/work_category.h"
 #include "proto/given_names.h"
@@ -102,6 +104,15 @@ void AddByName(const std::vector<KernelTime>& kernels, RowMaker* rows, ReportPro
   std::sort(report->kernels.begin(), report->kernels.end(), TakesLonger);
 }
 
+// Of those that have streams; null where they are unlike each other, or nobody knows.
+const DevicePeak* PeakOfDevices(const ProcessTrace& process) {
+  std::set<const DevicePeak*> peaks;
+  for (size_t id = 1; id < process.streams.size(); ++id) {
+    peaks.insert(PeakOf(process.DeviceOf(process.streams[id].device).name));
+  }
+  return peaks.size() == 1 ? *peaks.begin() : nullptr;
+}
+
 void AddCategories(ReportProcess* report) {
   std::map<std::string, ReportCategory> sums;
   for (const ReportKernel& kernel : report->kernels) {
@@ -149,7 +160,7 @@ void AddKernelTables(const std::vector<KernelTime>& kernels, const std::vector<O
   RowMaker rows(process, ops);
   AddByName(kernels, &rows, report);
   AddCategories(report);
-  report->ops = OpRows(ops);
+  report->ops = OpRows(ops, PeakOfDevices(process));
   std::map<std::string, int64_t> sums;
   for (const KernelTime& kernel : kernels) {
     const std::string& operation = operations[kernel.operation];

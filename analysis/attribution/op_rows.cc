@@ -112,10 +112,19 @@ class Rows {
 
 }  // namespace
 
-std::vector<ReportOp> OpRows(const std::vector<OpTime>& times) {
+std::vector<ReportOp> OpRows(const std::vector<OpTime>& times, const DevicePeak* peak) {
   Rows rows;
   for (const OpTime& time : times) rows.Add(time);
-  return rows.Take();
+  std::vector<ReportOp> taken = rows.Take();
+  if (peak == nullptr) return taken;
+  for (ReportOp& row : taken) {
+    const double seconds = static_cast<double>(row.sum_ns) / 1e9;
+    if (seconds <= 0) continue;
+    const bool is_16_bit = row.types.starts_with("Half") || row.types.starts_with("BFloat16");
+    if (row.flops && is_16_bit) row.peak_flops_share = *row.flops / seconds / peak->flops;
+    if (row.bytes) row.peak_bytes_share = *row.bytes / seconds / peak->bytes;
+  }
+  return taken;
 }
 
 }  // namespace gpubound

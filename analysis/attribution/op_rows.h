@@ -8,6 +8,7 @@
 
 #include "analysis/report/report_work.h"
 #include "analysis/sweep/op_book.h"
+#include "analysis/trace/device_peak.h"
 
 namespace gpubound {
 
@@ -15,8 +16,9 @@ namespace gpubound {
 inline constexpr size_t kMostOpRows = 1000;
 inline constexpr char kOtherShapes[] = "(other shapes)";
 
-// A row for each operator, shape and type, the longest first.
-std::vector<ReportOp> OpRows(const std::vector<OpTime>& times);
+// A row for each operator, shape and type, the longest first. |peak| of the devices that they ran
+// on; null: not known.
+std::vector<ReportOp> OpRows(const std::vector<OpTime>& times, const DevicePeak* peak);
 
 }  // namespace gpubound
 

@@ -307,7 +307,9 @@ Json OpJson(const ReportOp& row) {
               {"count", row.count},
               {"sum_ns", row.sum_ns},
               {"flops", OrNull(row.flops)},
-              {"bytes", OrNull(row.bytes)}};
+              {"bytes", OrNull(row.bytes)},
+              {"peak_flops_share", OrNull(row.peak_flops_share)},
+              {"peak_bytes_share", OrNull(row.peak_bytes_share)}};
 }
 
 void AddBounds(const char* name, const Bounds& bounds, Json* json) {

@@ -56,6 +56,10 @@ struct ReportOp {
   // Of all its calls, from the shapes; absent where these do not tell.
   std::optional<double> flops;
   std::optional<double> bytes;  // each input read once, the output written once
+  // Of what the device reaches at most in that time; absent where that is not known, of operations
+  // also where they are not of 16-bit floats.
+  std::optional<double> peak_flops_share;
+  std::optional<double> peak_bytes_share;
 };
 
 // As ReportKernel, of the work that API calls of one operation launched.

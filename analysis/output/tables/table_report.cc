@@ -212,6 +212,8 @@ TraceTable OpTable() {
           {{"sum_ns"}, MemberOf<Figure, &Figure::sum_ns>},
           {{"flops", kReal}, MemberOf<Figure, &Figure::flops>},
           {{"bytes", kReal}, MemberOf<Figure, &Figure::bytes>},
+          {{"peak_flops_share", kReal}, MemberOf<Figure, &Figure::peak_flops_share>},
+          {{"peak_bytes_share", kReal}, MemberOf<Figure, &Figure::peak_bytes_share>},
       }));
 }
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analysis/base/short_name.h"
@@ -21,6 +22,7 @@ constexpr char kNoOperators[] =
     "No operator is known: only imported PyTorch profiles (activities=[CPU, CUDA]) tell which one "
     "launched a kernel.";
 constexpr size_t kMostRows = 40;
+constexpr int kWidthWithAll = 110;  // else shapes have no room
 constexpr char kNoOp[] = "(no operator)";
 
 std::string NothingKnown(const TextOptions& options) {
@@ -61,6 +63,12 @@ std::string Rate(std::optional<double> amount, int64_t ns, double unit) {
   return text.data();
 }
 
+// The nearer of the two limits.
+std::string OfPeak(const ReportOp& row) {
+  const double share = std::max(row.peak_flops_share.value_or(0), row.peak_bytes_share.value_or(0));
+  return share > 0 ? FormatShare(share) : "-";
+}
+
 }  // namespace
 
 std::string OpTable(const ReportProcess& process, const TextOptions& options) {
@@ -91,16 +99,26 @@ std::string OpTable(const ReportProcess& process, const TextOptions& options) {
 
 std::string ShapeTable(const ReportProcess& process, const TextOptions& options) {
   if (process.ops.empty()) return NothingKnown(options);
-  TextTable table(
-      {"Operator, shapes of its inputs", "type", "calls", "GPU time", "share", "TFLOP/s", "GB/s"});
+  const bool is_wide = options.width >= kWidthWithAll;
+  std::vector<std::string> heads{"Operator, shapes of its inputs"};
+  if (is_wide) heads.insert(heads.end(), {"type", "calls", "share"});
+  heads.insert(heads.end(), {"GPU time", "TFLOP/s", "GB/s", "peak"});
+  TextTable table(std::move(heads));
+  const int64_t all_ns = AllNs(process);
   const size_t shown = options.full ? process.ops.size() : std::min(process.ops.size(), kMostRows);
   for (size_t i = 0; i < shown; ++i) {
     const ReportOp& row = process.ops[i];
-    const std::string type = row.types.substr(0, row.types.find(", "));
-    table.AddRow({ShownName(row.op) + " " + EscapeName(row.shape), EscapeName(type),
-                  FormatCount(row.calls), FormatTime(row.sum_ns, options.raw),
-                  FormatShare(ShareOf(row.sum_ns, AllNs(process))),
-                  Rate(row.flops, row.sum_ns, 1e12), Rate(row.bytes, row.sum_ns, 1e9)});
+    std::vector<std::string> cells{ShownName(row.op) + " " + EscapeName(row.shape)};
+    if (is_wide) {
+      cells.push_back(EscapeName(row.types.substr(0, row.types.find(", "))));
+      cells.push_back(FormatCount(row.calls));
+      cells.push_back(FormatShare(ShareOf(row.sum_ns, all_ns)));
+    }
+    cells.push_back(FormatTime(row.sum_ns, options.raw));
+    cells.push_back(Rate(row.flops, row.sum_ns, 1e12));
+    cells.push_back(Rate(row.bytes, row.sum_ns, 1e9));
+    cells.push_back(OfPeak(row));
+    table.AddRow(std::move(cells));
   }
   std::string text = "\n" + table.Render(options.width, 0, options.unicode);
   if (shown < process.ops.size()) {

@@ -141,6 +141,7 @@ TEST_F(ImportedWork, ALanguageModelsOperatorsAreThoseThatTraceLensFinds) {
   EXPECT_NEAR(
       Teraflops("aten::_flash_attention_forward", "16x559x16x64, 16x559x16x64, 16x559x16x64"), 90,
       1);
+  EXPECT_NEAR(Process().ops[0].peak_flops_share.value_or(0), 611.0 / 989, 0.01);
 }
 
 TEST_F(ImportedWork, TheInnermostOperatorAroundTheLaunchIsTheKernels) {

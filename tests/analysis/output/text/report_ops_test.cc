@@ -25,6 +25,8 @@ ReportProcess ProcessWithOps() {
   }
   process.ops[0].flops = 611e9 * 1;  // in a millisecond
   process.ops[0].bytes = 2e9;
+  process.ops[0].peak_flops_share = 0.618;
+  process.ops[0].peak_bytes_share = 0.6;
   return process;
 }
 
@@ -37,10 +39,20 @@ TEST(OpTable, ShapesOfAnOperatorAreOneRowAndWhatNoneLaunchedIsAnother) {
 }
 
 TEST(ShapeTable, SaysWhatIsReachedWhereTheShapesTell) {
-  const std::string text = ShapeTable(ProcessWithOps(), TextOptions());
+  TextOptions options;
+  options.width = 120;
+  const std::string text = ShapeTable(ProcessWithOps(), options);
   EXPECT_THAT(text, HasSubstr("aten::mm 8x32, 32x16"));
-  EXPECT_THAT(text, HasSubstr("BFloat16     10   1.00 ms   50 %      611  2000"));
-  EXPECT_THAT(text, HasSubstr("BFloat16     10    800 us   40 %        -     -"));
+  EXPECT_THAT(text, HasSubstr("BFloat16     10   50 %   1.00 ms      611  2000  62 %"));
+  EXPECT_THAT(text, HasSubstr("BFloat16     10   40 %    800 us        -     -     -"));
+}
+
+TEST(ShapeTable, ANarrowOneKeepsTheShapesWhole) {
+  EXPECT_EQ(ShapeTable(ProcessWithOps(), TextOptions()),
+            "\n"
+            "Operator, shapes of its inputs  GPU time  TFLOP/s  GB/s  peak\n"
+            "aten::mm 8x32, 32x16             1.00 ms      611  2000  62 %\n"
+            "aten::mm                          800 us        -     -     -\n");
 }
 
 TEST(ShapeTable, OfManyTheLongestAreShownButWithFull) {
