@@ -44,6 +44,8 @@ void Take(Report* report, Beside* beside) {
     beside->gaps += std::exchange(process.gaps, {}).size();
     beside->awaited += std::exchange(process.awaited, {}).size();
     process.operation_kernels.clear();
+    process.categories.clear();
+    process.ops.clear();
   }
 }
 
