@@ -37,16 +37,19 @@ std::string MissingOf(const std::set<int64_t>& present, int64_t size) {
 
 }  // namespace
 
+std::string MachineNames::Of(const std::string& host, const std::string& boot_id) {
+  if (boot_id.empty() || keeps_.try_emplace(host, boot_id).first->second == boot_id) return host;
+  return host + "#" + boot_id.substr(0, kOfBootId);
+}
+
 void SeparateMachines(std::set<ProcessIdentity>* running, Run* run) {
-  std::map<std::string, std::string> keeps;  // host name to the boot id that keeps it
-  if (run->info && !run->info->boot_id.empty()) keeps[run->info->host] = run->info->boot_id;
+  MachineNames names;
+  if (run->info) names.Of(run->info->host, run->info->boot_id);
   std::map<std::string, std::set<std::string>> renamed;
   for (ProcessTrace& process : run->processes) {
-    if (process.boot_id.empty()) continue;
     std::string& host = process.identity.host;
-    const auto keeper = keeps.try_emplace(host, process.boot_id).first;
-    if (keeper->second == process.boot_id) continue;
-    const std::string name = host + "#" + process.boot_id.substr(0, kOfBootId);
+    const std::string name = names.Of(host, process.boot_id);
+    if (name == host) continue;
     renamed[host].insert(name);
     const bool runs = running->erase(process.identity) != 0;
     host = name;
@@ -56,8 +59,8 @@ void SeparateMachines(std::set<ProcessIdentity>* running, Run* run) {
   std::stable_sort(
       run->processes.begin(), run->processes.end(),
       [](const ProcessTrace& a, const ProcessTrace& b) { return a.identity < b.identity; });
-  for (const auto& [host, names] : renamed) {
-    run->problems.push_back(FormatCount(names.size() + 1) + " machines are called " + host +
+  for (const auto& [host, given] : renamed) {
+    run->problems.push_back(FormatCount(given.size() + 1) + " machines are called " + host +
                             ". All but one of them are " + host +
                             "# and the begin of their boot id here.");
   }

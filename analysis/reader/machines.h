@@ -4,15 +4,27 @@
 #ifndef GPUBOUND_ANALYSIS_READER_MACHINES_H_
 #define GPUBOUND_ANALYSIS_READER_MACHINES_H_
 
+#include <map>
 #include <set>
+#include <string>
 
 #include "analysis/trace/run.h"
 
 namespace gpubound {
 
-// Gives processes of machines that share a host name one of their own, `HOST#` with the first
-// characters of the boot id, and adds a note. The launcher's machine keeps the name, else that of
-// the first process. |running|: processes of the run, which are renamed too.
+// What machines are called that may share a host name: the first that was named by it keeps it, the
+// others are `HOST#` with the first characters of the boot id. One object, one thread.
+class MachineNames {
+ public:
+  // |boot_id| may be empty, where it is not told: then the host name is all there is.
+  std::string Of(const std::string& host, const std::string& boot_id);
+
+ private:
+  std::map<std::string, std::string> keeps_;  // host name to the boot id that keeps it
+};
+
+// Gives processes of machines that share a host name one of their own, and adds a note. The
+// launcher's machine keeps the name, else that of the first process. |running|: processes of the run, which are renamed too.
 void SeparateMachines(std::set<ProcessIdentity>* running, Run* run);
 
 // Counts and names the ranks of a job of which no process is there, where a launcher told how many

@@ -67,17 +67,19 @@ Status LiveRun::FindFiles() {
                "the directory of a run", kNameTheRun};
 }
 
-// As the report does for lack of anything better, hosts are taken to agree in CLOCK_REALTIME. What
-// is kept by buckets stays in its buckets.
-void LiveRun::Align(const ProcessIdentity& identity, Followed* followed) {
+// As the report does for lack of anything better, machines are taken to agree in CLOCK_REALTIME.
+// What is kept by buckets stays in its buckets.
+void LiveRun::Align(Followed* followed) {
   const LiveFacts& facts = followed->process.facts();
   if (followed->shift_ns || facts.sampled_realtime_ns == 0) return;
   if (reference_host_.empty()) {
-    reference_host_ = identity.host;
+    reference_host_ = followed->host;
+    reference_boot_id_ = facts.boot_id;
     reference_ahead_ns_ = facts.realtime_ahead_ns;
   }
   const int64_t shift_ns = facts.realtime_ahead_ns - reference_ahead_ns_;
-  const bool same = identity.host == reference_host_;
+  const bool one_kernel = !facts.boot_id.empty() && facts.boot_id == reference_boot_id_;
+  const bool same = one_kernel || followed->host == reference_host_;
   followed->shift_ns = same ? 0 : WholeBuckets({0, shift_ns + kBucketNs / 2}).end_ns;
 }
 
@@ -92,7 +94,8 @@ Status LiveRun::Follow(const ProcessIdentity& identity, Followed* followed) {
     followed->segments.erase(place);  // it was thinned
   }
   process.LearnNames();
-  Align(identity, followed);
+  followed->host = machines_.Of(identity.host, process.facts().boot_id);
+  Align(followed);
   int64_t newest_ns = process.facts().latest_ns;
   std::map<uint32_t, int64_t> last_chunk;  // by thread: one that is silent may be in the middle
   for (const auto& [path, segment] : followed->segments) {
@@ -163,6 +166,8 @@ Result<LiveGlance> LiveRun::Look() {
 Result<LiveGlance> LiveRun::Look(const LiveSurroundings& surroundings) {
   const Status found = FindFiles();
   if (!found.ok()) return found.error();
+  const Result<RunInfo> info = ReadRunInfo(path_ + "/" + kRunInfoFile);
+  if (info.ok()) machines_.Of(info->host, info->boot_id);  // the launcher's keeps its name
   std::optional<Error> error;
   size_t failed = 0;
   for (auto& [identity, followed] : followed_) {
@@ -173,7 +178,7 @@ Result<LiveGlance> LiveRun::Look(const LiveSurroundings& surroundings) {
   }
   // A file that is just being made may not be readable yet; the others are.
   if (error && failed == followed_.size()) return *error;
-  LearnEnds(surroundings);
+  LearnEnds(surroundings, info.ok() && info->end_monotonic_ns.has_value());
   const Status thinned = LearnThinned();
   if (!thinned.ok()) return thinned.error();
   if (!error) read_until_ns_ = ReadUntil();
@@ -210,7 +215,7 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
     glance.simulated |= facts.simulated;
     LiveGlance::ProcessRow& row = glance.processes.emplace_back();
     row.name = facts.name;
-    row.host = identity.host;
+    row.host = followed->host;
     row.pid = identity.pid;
     row.ended = followed->process.Ended();
     row.age_ns = AgeOf(facts, surroundings);
@@ -259,24 +264,27 @@ void LiveRun::AddDevices(int64_t known_ns, LiveGlance* glance) {
 
 // Whether the process became another program by exec: its pid lives on. Of two containers that
 // share a name and a pid both go on.
-bool LiveRun::HasSuccessor(const ProcessIdentity& identity, const LiveFacts& facts) const {
+bool LiveRun::HasSuccessor(const ProcessIdentity& identity, const Followed& followed) const {
   for (auto next = followed_.upper_bound(identity); next != followed_.end(); ++next) {
     if (next->first.host != identity.host || next->first.pid != identity.pid) return false;
-    if (next->second->process.facts().begin_ns >= facts.latest_ns) return true;
+    if (next->second->host != followed.host) continue;  // another machine of that name
+    if (next->second->process.facts().begin_ns >= followed.process.facts().latest_ns) return true;
   }
   return false;
 }
 
 // What is killed or replaced writes no end: then the launcher knows that the run has ended, or this
 // host that the process is gone.
-void LiveRun::LearnEnds(const LiveSurroundings& surroundings) {
-  const Result<RunInfo> info = ReadRunInfo(path_ + "/" + kRunInfoFile);
-  const bool run_over = info.ok() && info->end_monotonic_ns.has_value();
+void LiveRun::LearnEnds(const LiveSurroundings& surroundings, bool run_over) {
   for (auto& [identity, followed] : followed_) {
     LiveFacts& facts = followed->process.facts();
-    facts.gone = !facts.end_ns && (HasSuccessor(identity, facts) ||
-                                   HasEnded(surroundings.presence(identity),
-                                            {run_over, AgeOf(facts, surroundings)}));
+    ProcessTrace seen;
+    seen.identity = identity;
+    seen.boot_id = facts.boot_id;
+    seen.pid_namespace = facts.pid_namespace;
+    facts.gone = !facts.end_ns &&
+                 (HasSuccessor(identity, *followed) ||
+                  HasEnded(surroundings.presence(seen), {run_over, AgeOf(facts, surroundings)}));
   }
 }
 

@@ -19,6 +19,7 @@
 
 #include "analysis/base/status.h"
 #include "analysis/output/live/live_process.h"
+#include "analysis/reader/machines.h"
 #include "analysis/reader/process_presence.h"
 #include "analysis/trace/run.h"
 
@@ -70,7 +71,7 @@ struct LiveGlance {
 // What a look takes from outside the run.
 struct LiveSurroundings {
   int64_t realtime_ns = 0;
-  std::function<Presence(const ProcessIdentity&)> presence = &PresenceOf;
+  std::function<Presence(const ProcessTrace&)> presence = &PresenceByTrace;
 };
 
 class LiveRun {
@@ -88,6 +89,7 @@ class LiveRun {
  private:
   struct Followed {
     LiveProcess process;
+    std::string host;                 // what the report calls its machine
     std::optional<int64_t> shift_ns;  // trace time of the run minus its host's, in whole buckets
     int64_t Shift() const { return shift_ns.value_or(0); }
     int64_t Until() const { return In(process.Until()); }
@@ -101,22 +103,24 @@ class LiveRun {
   };
   Status FindFiles();
   Status Follow(const ProcessIdentity& identity, Followed* followed);
-  void Align(const ProcessIdentity& identity, Followed* followed);
+  void Align(Followed* followed);
   Status LearnThinned();
   int64_t ReadUntil() const;
   LiveGlance Glance(const LiveSurroundings& surroundings);
   void AddDevices(int64_t known_ns, LiveGlance* glance);
   std::string NameOf(const std::string& key) const;
   void AddTimes(const Followed& followed, LiveGlance* glance);
-  void LearnEnds(const LiveSurroundings& surroundings);
-  bool HasSuccessor(const ProcessIdentity& identity, const LiveFacts& facts) const;
+  void LearnEnds(const LiveSurroundings& surroundings, bool run_over);
+  bool HasSuccessor(const ProcessIdentity& identity, const Followed& followed) const;
 
   const std::string path_;
   std::map<ProcessIdentity, std::unique_ptr<Followed>> followed_;
+  MachineNames machines_;
   std::map<std::string, RecentUnion> devices_;
   std::map<std::string, Device> known_devices_;  // by what they are told apart by
   uint64_t chunks_read_ = 0;
-  std::string reference_host_;  // whose trace time is the run's: the first that told its clocks
+  std::string reference_host_;     // whose trace time is the run's: the first that told its clocks
+  std::string reference_boot_id_;  // of that host; empty where it is not told
   int64_t reference_ahead_ns_ = 0;
   std::filesystem::file_time_type sums_changed_{};
   int64_t summed_ns_ = INT64_MIN;      // detail before it may be gone

@@ -71,6 +71,8 @@ void LiveSegment::ReadRows(LiveFacts* facts) {
     if (key == "device_kind") facts->simulated = meta.Text(1) == "simulated";
     if (key == "start_monotonic_ns") facts->begin_ns = meta.Int(1);
     if (key == "end_monotonic_ns") facts->end_ns = meta.Int(1);
+    if (key == "boot_id") facts->boot_id = meta.Text(1);
+    if (key == "pid_namespace") facts->pid_namespace = meta.Int(1);
     if (key == "main_tid") main_tid = static_cast<uint32_t>(meta.Int(1));
   }
   Query label = database_->Prepare(

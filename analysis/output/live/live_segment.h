@@ -22,6 +22,8 @@ namespace gpubound {
 // What is known of a process beside its events; later looks add to it.
 struct LiveFacts {
   std::string name;
+  std::string boot_id;                  // of its machine; empty where it is not told
+  int64_t pid_namespace = 0;            // of its pid; 0 unknown
   bool simulated = false;               // its device is a simulated one
   std::vector<Label> labels;            // by id
   std::vector<Device> devices;          // by id

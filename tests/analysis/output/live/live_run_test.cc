@@ -257,6 +257,31 @@ TEST_F(LiveRunTest, ProcessesOfTwoContainersWithOnePidBothGoOn) {
   EXPECT_FALSE(LookAfter(kMs, Presence::kThere).processes.at(0).ended);
 }
 
+TEST_F(LiveRunTest, TwoMachinesOfOneHostNameAreTwo) {
+  const auto at = [](SegmentWriter* writer, int64_t monotonic_ns) {
+    writer->Sql("INSERT INTO clock VALUES(NULL, 0, " + std::to_string(monotonic_ns) + ", " +
+                std::to_string(1000 * kSecond) + ", 0, 0)");
+  };
+  writer_.Meta("boot_id", "11111111-aaaa");
+  writer_.Work({.thread = 2}, {Kernel(0, 300 * kMs, 1)});
+  at(&writer_, kSecond);
+  constexpr int64_t kUp = 37 * kSecond;
+  SegmentWriter far(files_, {.start_ns = 2000});  // of the same host name and pid
+  far.PutUsualRows();
+  far.Meta("boot_id", "22222222-bbbb");
+  far.Sql("DELETE FROM meta WHERE key IN ('start_monotonic_ns', 'end_monotonic_ns', 'end_how')");
+  far.Meta("start_monotonic_ns", kUp);
+  far.Work({.thread = 2}, {Kernel(kUp + 100 * kMs, kUp + 500 * kMs, 1)});
+  at(&far, kUp + kSecond);
+  const LiveGlance glance = Look();
+  EXPECT_EQ(glance.windows_ns[2], kSecond) << "their clocks began at different times";
+  ASSERT_EQ(glance.processes.size(), 2u);
+  EXPECT_EQ(glance.processes[1].host, glance.processes[0].host + "#22222222");
+  EXPECT_FALSE(glance.processes[0].ended) << "the other machine's process is no successor";
+  EXPECT_EQ(glance.processes[0].busy_ns[2], 300 * kMs);
+  EXPECT_EQ(glance.processes[1].busy_ns[2], 400 * kMs);
+}
+
 // Each host's trace time begins where it was started.
 TEST_F(LiveRunTest, HostsMeetInTheTimeOfDay) {
   const auto at = [](SegmentWriter* writer, int64_t monotonic_ns) {
