@@ -78,6 +78,7 @@ bool ChunkStore::DecodeInto(const PlannedChunk& chunk, Events* events) {
   ChunkHead head = chunk.head;
   const bool ok =
       segments_[chunk.segment].ReadChunkBody(&head) && decoder_.Decode(head.row, events).ok();
+  segments_[chunk.segment].RestIfManyAreOpen();
   if (!ok) failed_ = true;
   return ok;
 }

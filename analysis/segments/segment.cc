@@ -34,6 +34,8 @@ bool IsZeroUuid(const std::string& uuid) {
 
 constexpr char kLettersOfTables[] = "abcdefghijklmnopqrstuvwxyz_";
 
+constexpr char kGoneMeanwhile[] = "a file that could not be opened again";
+
 constexpr char kCopyAgain[] =
     "If it was copied, copy the whole directory again from where it was recorded, once the program "
     "has ended; what is lost there as well can only be recorded again.";
@@ -104,6 +106,7 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
   }
   segment.never_written_ = database.Scalar("SELECT count(*) FROM sqlite_master", -1) == 0;
   if (!segment.never_written_) segment.ReadMeta();
+  segment.RestIfManyAreOpen();
   return segment;
 }
 
@@ -130,6 +133,10 @@ void Segment::ReadMeta() {
 
 void Segment::ReadRows(ProcessTrace* process) {
   damage_ = {};
+  if (!Wake()) {
+    damage_.tables.push_back({"meta", kGoneMeanwhile});
+    return;
+  }
   damage_.extent = database_.extent();
   damage_.never_written = never_written_;
   if (never_written_) return;
@@ -152,6 +159,7 @@ void Segment::ReadRows(ProcessTrace* process) {
   // A segment that was begun but never committed to holds no rows at all, not "none".
   if (!meta_.empty() || !meta_problem_.empty()) ReadUnknownAndNotes(process);
   CheckRowCounts();
+  RestIfManyAreOpen();
 }
 
 // What a segment says of itself: rows may be gone without a trace in the file's structure. Those of
@@ -373,8 +381,13 @@ void Segment::ReadLedger(ProcessTrace* process) {
 
 std::vector<ChunkHead> Segment::ReadChunkHeads() {
   if (never_written_) return {};
+  if (!Wake()) {
+    damage_.tables.push_back({"chunk", kGoneMeanwhile});
+    return {};
+  }
   ChunkHeads read = gpubound::ReadChunkHeads(&database_);
   if (!read.whole) damage_.tables.push_back({"chunk", database_.LastErrorOf("chunk")});
+  RestIfManyAreOpen();
   return std::move(read.heads);
 }
 
@@ -401,7 +414,29 @@ void Segment::NoteMissingChunks(size_t found, size_t expected) {
       {"chunk", "found " + Counted(found, "chunk") + ", expected " + std::to_string(expected)});
 }
 
+void Segment::RestIfManyAreOpen() {
+  if (rests_ || !database_.CanBeOpenedAgain() || !Database::ManyAreOpen()) return;
+  body_query_.reset();
+  database_ = Database();
+  rests_ = true;
+}
+
+// False where the file cannot be opened any more; queries fail then.
+bool Segment::Wake() {
+  if (!rests_) return true;
+  Result<Database> opened = Database::OpenReadOnly(path_);
+  if (!opened.ok()) return false;
+  database_ = std::move(*opened);
+  rests_ = false;
+  return true;
+}
+
 bool Segment::ReadChunkBody(ChunkHead* head) {
+  if (!Wake()) {
+    ++damage_.chunks;
+    damage_.events += head->row.event_count;
+    return false;
+  }
   if (!body_query_) body_query_ = database_.Prepare("SELECT body FROM chunk WHERE id=?1");
   body_query_->Bind(1, head->id);
   if (mapped_bytes_left_ == 0) {

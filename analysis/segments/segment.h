@@ -59,10 +59,15 @@ class Segment {
   // Points |head|'s body at the bytes of its chunk until the next call. False when unreadable.
   bool ReadChunkBody(ChunkHead* head);
 
+  // Closes the file until it is read again, where the descriptors of the process run short and to
+  // open it again reads the same. Bodies of chunks are gone then.
+  void RestIfManyAreOpen();
+
  private:
   Segment(std::string path, Database database)
       : path_(std::move(path)), database_(std::move(database)) {}
 
+  bool Wake();
   void ReadMeta();
   void ReadThreads(ProcessTrace* process);
   void ReadLabels(ProcessTrace* process);
@@ -86,6 +91,7 @@ class Segment {
 
   std::string path_;
   Database database_;
+  bool rests_ = false;  // database_ is closed
   TraceFileName name_;
   ProcessIdentity identity_;
   uint32_t number_ = 0;

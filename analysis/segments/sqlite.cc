@@ -17,6 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <system_error>
 
@@ -53,6 +54,20 @@ constexpr sqlite3_int64 kMostMapped = sqlite3_int64{1} << 40;
 
 bool map_files = false;
 
+std::atomic<uint64_t> open_databases{0};
+
+uint64_t DescriptorLimit() {
+  rlimit limit;
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+// SQLite says of a file only that it could not be opened.
+bool DescriptorsAreUsedUp() {
+  const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) close(fd);
+  return fd < 0 && (errno == EMFILE || errno == ENFILE);
+}
+
 bool IsLocal(const std::string& path) {
   struct statfs info;
   return statfs(path.c_str(), &info) == 0 &&
@@ -60,6 +75,14 @@ bool IsLocal(const std::string& path) {
 }
 
 Error OpenError(const std::string& path, const std::string& found) {
+  if (DescriptorsAreUsedUp()) {
+    return {"opening the database", path,
+            "no file descriptor left of the " + std::to_string(DescriptorLimit()) +
+                " that a process may have",
+            "one more",
+            "Raise the limit (`ulimit -n 65536`; beyond `ulimit -Hn` an administrator must) and "
+            "try again: nothing is wrong with the file."};
+  }
   std::error_code ignored;
   const bool fits = fs::absolute(path, ignored).string().size() <= kLongestDatabasePath;
   return {"opening the database", path, found, "a readable SQLite file",
@@ -85,7 +108,19 @@ void ExecuteNothing(sqlite3* database) {
 }  // namespace
 
 void Query::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-void Database::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+void Database::Close::operator()(sqlite3* database) const {
+  sqlite3_close(database);
+  open_databases.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Database::Own(sqlite3* opened) {
+  if (opened != nullptr) open_databases.fetch_add(1, std::memory_order_relaxed);
+  database_.reset(opened);
+}
+
+bool Database::ManyAreOpen() {
+  return 2 * open_databases.load(std::memory_order_relaxed) >= DescriptorLimit();
+}
 
 Database::TemporaryDirectory::~TemporaryDirectory() {
   std::error_code ignored;
@@ -147,7 +182,10 @@ Result<Database> Database::OpenBesideLog(const std::string& path) {
   }
   if (!HasContent(path + "-wal")) {
     Result<Database> sealed = OpenAt(path, UriOf(path, "mode=ro&immutable=1"));
-    if (sealed.ok()) sealed->may_be_mapped_ = map_files && IsLocal(path);
+    if (sealed.ok()) {
+      sealed->immutable_ = true;
+      sealed->may_be_mapped_ = map_files && IsLocal(path);
+    }
     return sealed;
   }
   if (!HasContent(path + "-shm")) return OpenCopyOf(path);
@@ -188,7 +226,7 @@ Result<Database> Database::OpenAt(const std::string& path, const std::string& ur
   // The URI's mode narrows this to reading, except for a copy of ours.
   const int result = sqlite3_open_v2(
       uri.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  database.database_.reset(opened);
+  database.Own(opened);
   if (result != SQLITE_OK) return OpenError(path, sqlite3_errstr(result));
   sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   ExecuteNothing(opened);
@@ -249,7 +287,7 @@ Result<Database> Database::OpenToWrite(const std::string& path, const std::strin
   // open.
   const int result = sqlite3_open_v2(path.c_str(), &opened,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, "unix-none");
-  database.database_.reset(opened);
+  database.Own(opened);
   if (result != SQLITE_OK) return CreateError(path, sqlite3_errstr(result));
   // Whoever writes it removes it on failure, so there is nothing that a journal could save.
   if (!database.Execute(("PRAGMA synchronous=OFF; " + sql).c_str())) {
@@ -263,7 +301,7 @@ Result<Database> Database::OpenToChange(const std::string& path) {
   sqlite3* opened = nullptr;
   const int result =
       sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-  database.database_.reset(opened);
+  database.Own(opened);
   if (result != SQLITE_OK) return OpenError(path, sqlite3_errstr(result));
   ExecuteNothing(opened);
   sqlite3_busy_timeout(opened, kBusyTimeoutMs);
@@ -363,6 +401,7 @@ int64_t Database::Scalar(std::string_view sql, int64_t otherwise) {
 }
 
 void Database::TolerateTruncation() {
+  tolerates_truncation_ = true;
   // Read-only, so "writable schema" changes nothing but SQLite's refusal to look at a short file.
   sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
   sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);

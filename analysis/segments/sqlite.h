@@ -88,6 +88,12 @@ class Database {
   // Has SQLite begin, and keep no sum of the memory it takes: threads that open databases side by
   // side would wait for each other. Nothing happens where it has begun.
   static void PrepareForThreads();
+  // Whether the databases that are open take half of the descriptors that the process may have, or
+  // more: then those that can be opened again at any time had better be closed. Any thread.
+  static bool ManyAreOpen();
+  // Whether to open it again reads the same: nobody writes it any more, and it is read as it is.
+  bool CanBeOpenedAgain() const { return immutable_ && !tolerates_truncation_; }
+
   // Begins to read so, where that is wanted and possible, or gives back what was read so by now.
   // While a query holds a row, that may stay.
   void MapAnew();
@@ -147,12 +153,15 @@ class Database {
   };
   static Result<Database> OpenToWrite(const std::string& path, const std::string& sql);
   static Result<Database> OpenToChange(const std::string& path);
+  void Own(sqlite3* opened);
   bool Execute(const char* sql);
   static Result<Database> OpenAt(const std::string& path, const std::string& uri);
   static Result<Database> OpenBesideLog(const std::string& path);
   static Result<Database> OpenCopyOf(const std::string& path, const DatabaseExtent* cut = nullptr);
 
   std::optional<DatabaseExtent> extent_;
+  bool immutable_ = false;
+  bool tolerates_truncation_ = false;
   bool may_be_mapped_ = false;
   bool mapped_ = false;
   std::unique_ptr<TemporaryDirectory> copy_;  // outlives database_
