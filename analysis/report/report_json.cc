@@ -3,6 +3,7 @@
 // Writes the report model as JSON. Fields are added to this format, never renamed. No state.
 #include "analysis/report/report_json.h"
 
+#include "analysis/report/distribution.h"
 #include "analysis/report/in_run_json.h"
 #include "analysis/report/json_rows.h"
 #include "analysis/report/ledger_json.h"
@@ -474,18 +475,23 @@ Json RankJson(const ReportRank& rank) {
 
 }  // namespace
 
-std::string RenderJson(const Report& report) {
+std::string RenderJson(const Report& report, size_t most_processes) {
+  const Distribution distribution = DistributionOf(report);
+  const std::vector<size_t> named = ProcessesWorthNaming(report, distribution, most_processes);
   Json document{{"format", "gpubound.report.v1"},
                 {"device_kind", report.device_kind},
                 {"run", RunJson(report.run)},
                 {"diagnosis", ArrayOf(report.diagnosis, DiagnosisJson)}};
-  document["processes"] = ArrayOf(report.processes, ProcessJson);
+  document["processes"] =
+      ArrayOf(named, [&report](size_t i) { return ProcessJson(report.processes[i]); });
   document["devices"] = ArrayOf(report.devices, DeviceJson);
   document["ledger"] = ArrayOf(report.ledger, LedgerJson);
   document["notes"] = report.notes;
   document["operation_devices"] = ArrayOf(report.operation_devices, OperationDeviceJson);
   document["ranks"] = ArrayOf(report.ranks, RankJson);
   document["not_counted"] = ArrayOf(report.not_counted, NotCountedJson);
+  document["distribution"] = DistributionJson(report, distribution);
+  document["processes_left_out"] = report.processes.size() - named.size();
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -6,13 +6,21 @@
 
 #include <string>
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include "analysis/report/report.h"
 
 namespace gpubound {
 
+// Of more processes than that |processes| of the JSON has but these, unless all are wanted.
+inline constexpr size_t kMostJsonProcesses = 64;
+
 // Keys in the order of the specification, two spaces of indent, one trailing newline. Bytes that
-// are not UTF-8 are replaced by U+FFFD.
-std::string RenderJson(const Report& report);
+// are not UTF-8 are replaced by U+FFFD. |most_processes|: in |processes|; those that other figures
+// name come before others, and `processes_left_out` says how many are missing.
+std::string RenderJson(const Report& report, size_t most_processes = SIZE_MAX);
 
 }  // namespace gpubound
 

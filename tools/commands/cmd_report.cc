@@ -68,6 +68,7 @@ constexpr char kPageOfRun[] = "RUN/report.html";  // of --html without a file
 struct ReportArguments {
   std::vector<std::string> runs;
   bool json = false;
+  bool all_processes = false;
   bool summary = false;
   bool csv = false;
   std::string format;  // of the text: "markdown"; empty: for a terminal
@@ -90,6 +91,9 @@ std::string Contradiction(const OptionParser& parser, const std::string& format)
     return parser.Given(name);
   };
   if (given("--summary") && !given("--json")) return "--summary is about --json, which is missing.";
+  if (given("--all-processes") && (!given("--json") || given("--summary"))) {
+    return "--all-processes is about --json without --summary.";
+  }
   if (given("--group-by") && !given("--plot"))
     return "--group-by is about --plot, which is missing.";
   const auto* const output = std::find_if(kOutputs.begin(), kOutputs.end(), given);
@@ -105,6 +109,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   OptionParser parser(kHelp);
   parser.AddOption("RUN", &arguments->runs, "Directory of a run").Value("");
   parser.AddFlag("--json", &arguments->json, "JSON (gpubound.report.v1), the stable form");
+  parser.AddFlag("--all-processes", &arguments->all_processes,
+                 "With --json: every process, not the 64 of most interest");
   parser.AddFlag("--summary", &arguments->summary,
                  "With --json: verdict, evidence, savings and next commands, below 4 KB");
   parser.AddOption("--format", &arguments->format, "The screen as Markdown, for a pull request")
@@ -239,7 +245,9 @@ int PrintReport(const Arguments& words) {
   }
   if (arguments.summary) return WriteStdout(RenderSummaryJson(report));
   if (arguments.format == "markdown") return WriteStdout(RenderMarkdown(report));
-  return WriteStdout(arguments.json ? RenderJson(report) : RenderText(report, arguments.text));
+  const size_t most = arguments.all_processes ? report.processes.size() : kMostJsonProcesses;
+  return WriteStdout(arguments.json ? RenderJson(report, most)
+                                    : RenderText(report, arguments.text));
 }
 
 }  // namespace gpubound

@@ -10,6 +10,7 @@
 #include "analysis/base/text_table.h"
 #include "analysis/diagnosis/headline_facts.h"
 #include "analysis/output/text/breakdown_table.h"
+#include "analysis/output/text/distribution_text.h"
 #include "analysis/output/text/headline.h"
 #include "analysis/output/text/naming_text.h"
 #include "analysis/output/text/other_threads.h"
@@ -103,6 +104,7 @@ class TextReport {
     text_ += CriticalPathSection(report_, options_);
     text_ += SavingsSection(report_, options_, kAllSavings);
     text_ += CommunicationSection(report_, options_);
+    text_ += DistributionSection(report_, options_);
     text_ += MetadataLines(report_, options_) + LedgerLines(report_, options_);
   }
 
