@@ -207,6 +207,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   report->lanes = NamedLanes(process, sweep, roles);
   report->iterations = IterationStatistics(sweep.iterations, SpanOf(process), roles);
   report->stacks = StacksOf(sweep.stacks, process, roles);
+  report->sync_lines = SyncLinesOf(sweep.stacks, process, roles);
   report->smi_model = sweep.smi_model;
   report->most_smi_model = sweep.most_smi_model;
   report->sm_fill_is_upper_bound = sweep.fill_is_upper_bound;

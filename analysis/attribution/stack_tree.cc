@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "analysis/base/base_name.h"
@@ -67,6 +68,15 @@ std::string_view BelowStandardLibrary(std::string_view file) {
   if (at == std::string_view::npos) return {};
   const size_t slash = file.find('/', at + kFolder.size());
   return slash == std::string_view::npos ? std::string_view() : file.substr(slash + 1);
+}
+
+// |part| with its share of |all| looks.
+ReportStackPart PartOf(ReportStackPart part, uint64_t all) {
+  constexpr double kWidth95 = 1.96;  // standard deviations, of a normal distribution
+  const double looks = static_cast<double>(all);
+  part.share = static_cast<double>(part.looks) / looks;
+  part.error = kWidth95 * std::sqrt(part.share * (1 - part.share) / looks);
+  return part;
 }
 
 // A function under its caller, all lines of it together.
@@ -161,17 +171,13 @@ class StackTree {
     if (parts->size() > kMostParts) parts->resize(kMostParts);
   }
   ReportStackPart PartAt(uint32_t node, uint64_t looks) const {
-    constexpr double kWidth95 = 1.96;  // standard deviations, of a normal distribution
     const Function& function = process_.FunctionOf(nodes_[node].function);
-    const double all = static_cast<double>(nodes_[0].looks);
-    const double share = static_cast<double>(looks) / all;
-    return {.function = NameOf(node),
-            .package = PackageOf(function.file),
-            .file = function.file,
-            .line = LineOf(nodes_[node]),
-            .looks = looks,
-            .share = share,
-            .error = kWidth95 * std::sqrt(share * (1 - share) / all)};
+    return PartOf({.function = NameOf(node),
+                   .package = PackageOf(function.file),
+                   .file = function.file,
+                   .line = LineOf(nodes_[node]),
+                   .looks = looks},
+                  nodes_[0].looks);
   }
   static uint32_t LineOf(const Node& node) {
     const auto most =
@@ -208,6 +214,15 @@ class StackTree {
   std::vector<FrameId> path_;
 };
 
+// The innermost frame of the program's own code; none where there is none.
+FrameId OwnFrame(FrameId innermost, const ProcessTrace& process) {
+  for (FrameId at = innermost; at != FrameId{}; at = process.FrameOf(at).caller) {
+    const Function& function = process.FunctionOf(process.FrameOf(at).function);
+    if (PackageOf(function.file).empty() && !OnlyHandsOn(function)) return at;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string PackageOf(std::string_view file) {
@@ -232,6 +247,39 @@ std::string ModuleOf(std::string_view file) {
   std::string name(path);
   std::replace(name.begin(), name.end(), '/', '.');
   return name;
+}
+
+std::vector<ReportSyncLine> SyncLinesOf(const StackCounts& counts, const ProcessTrace& process,
+                                        const LabelRoles& roles) {
+  // By operation, function and line, whoever called it.
+  std::map<std::tuple<OperationIndex, FunctionId, uint32_t>, uint64_t> looks_at;
+  uint64_t all = 0;
+  for (const auto& [place, count] : counts) {
+    if (!place.synchronises) continue;
+    all += count.looks;
+    if (place.frame == FrameId{}) continue;
+    FrameId line = OwnFrame(place.frame, process);
+    if (line == FrameId{}) line = place.frame;
+    const Frame& frame = process.FrameOf(line);
+    looks_at[{place.operation, frame.function, frame.line}] += count.looks;
+  }
+  std::vector<ReportSyncLine> lines;
+  for (const auto& [key, looks] : looks_at) {
+    const auto& [operation, id, line] = key;
+    const Function& function = process.FunctionOf(id);
+    lines.push_back(
+        {roles.operations()[operation],
+         PartOf({.function = function.name == kModule ? BaseName(function.file) : function.name,
+                 .package = PackageOf(function.file),
+                 .file = function.file,
+                 .line = line,
+                 .looks = looks},
+                all)});
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const auto& a, const auto& b) { return a.at.looks > b.at.looks; });
+  if (lines.size() > kMostSyncLines) lines.resize(kMostSyncLines);
+  return lines;
 }
 
 std::vector<ReportStacks> StacksOf(const StackCounts& counts, const ProcessTrace& process,

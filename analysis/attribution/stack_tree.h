@@ -6,6 +6,7 @@
 #ifndef GPUBOUND_ANALYSIS_ATTRIBUTION_STACK_TREE_H_
 #define GPUBOUND_ANALYSIS_ATTRIBUTION_STACK_TREE_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,12 @@ namespace gpubound {
 // What the process did as it started up, then each operation, most looks first.
 std::vector<ReportStacks> StacksOf(const StackCounts& counts, const ProcessTrace& process,
                                    const LabelRoles& roles);
+
+// The lines that waited for the GPU, most looks first, at most kMostSyncLines. A line is that of the
+// innermost frame of the program itself; where all frames are a library's, the innermost.
+inline constexpr size_t kMostSyncLines = 20;
+std::vector<ReportSyncLine> SyncLinesOf(const StackCounts& counts, const ProcessTrace& process,
+                                        const LabelRoles& roles);
 
 // The library that a file belongs to: the package below site-packages, "python" for the standard
 // library and the interpreter; empty for the program's own.

@@ -270,6 +270,7 @@ struct ReportProcess {
   std::optional<TreePeaks> process_tree;        // where it was sampled
   std::optional<ReportCpu> cpu;                 // of the reporting thread, all rows: no error
   std::optional<ReportThreadsCpu> threads_cpu;  // absent as |cpu|
+  std::vector<ReportSyncLine> sync_lines;       // most looks first; no more than kMostSyncLines
   std::vector<ReportStacks> stacks;  // start-up first, then as the looks were; empty: none were
   // Without what the profiler cost; null: |corrected_why_not| says why it could not be said.
   std::shared_ptr<const CorrectedProcess> corrected;

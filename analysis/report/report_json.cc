@@ -329,17 +329,24 @@ Json TreeJson(const std::optional<TreePeaks>& tree) {
               {"run_delay_share", tree->RunDelayShare()}};
 }
 
+Json StackPartJson(const ReportStackPart& row) {
+  return Json{{"function", row.function}, {"package", row.package}, {"file", row.file},
+              {"line", row.line},         {"looks", row.looks},     {"share", row.share},
+              {"error", row.error}};
+}
+
+Json SyncLineJson(const ReportSyncLine& line) {
+  Json json{{"operation", line.operation}};
+  json.update(StackPartJson(line.at));
+  return json;
+}
+
 Json StacksJson(const ReportStacks& stacks) {
-  const auto part = [](const ReportStackPart& row) {
-    return Json{{"function", row.function}, {"package", row.package}, {"file", row.file},
-                {"line", row.line},         {"looks", row.looks},     {"share", row.share},
-                {"error", row.error}};
-  };
   return Json{{"operation", stacks.operation},
               {"start_up", stacks.start_up},
               {"looks", stacks.looks},
               {"runnable_share", stacks.runnable_share},
-              {"parts", ArrayOf(stacks.parts, part)}};
+              {"parts", ArrayOf(stacks.parts, StackPartJson)}};
 }
 
 Json ProcessJson(const ReportProcess& process) {
@@ -383,6 +390,7 @@ Json ProcessJson(const ReportProcess& process) {
               {"cpu", CpuJson(process.cpu)},
               {"threads_cpu", ThreadsCpuJson(process.threads_cpu)},
               {"stacks", ArrayOf(process.stacks, StacksJson)},
+              {"sync_lines", ArrayOf(process.sync_lines, SyncLineJson)},
               {"categories", ArrayOf(process.categories, CategoryJson)},
               {"ops", ArrayOf(process.ops, OpJson)}};
 }
@@ -398,6 +406,7 @@ Json CorrectedJson(const ReportProcess& process) {
   json.erase("categories");  // likewise
   json.erase("ops");
   json.erase("stacks");        // they were seen in the recorded one
+  json.erase("sync_lines");    // likewise
   json.erase("process_tree");  // nor are its samples of another run
   AddBounds("span_ns", corrected.span, &json);
   AddBounds("gpu_busy_ns", corrected.gpu_busy, &json);

@@ -34,6 +34,13 @@ struct ReportStackPart {
   double error = 0;  // so much more or less, with 95 % probability
 };
 
+// A line of the program at which the reporting thread waited for the GPU, in an operation. Shares
+// are of all looks at which that thread waited for the GPU.
+struct ReportSyncLine {
+  std::string operation;
+  ReportStackPart at;
+};
+
 // Looks at the reporting thread, in an operation.
 struct ReportStacks {
   std::string operation;

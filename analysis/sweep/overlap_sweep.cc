@@ -123,7 +123,7 @@ class Sweep {
     if (all_) lanes_.BookWindow(Clipped(begin_ns), in_.span);
     SplitCpuTimes(begin_ns, end_ns);
     for (const StackLooks& seen : timeline_.seen_stacks()) stacks_.Add(seen);
-    stacks_.Follow(timeline_.doing_at_begin().operation(), begin_ns, timeline_.changes(), end_ns);
+    stacks_.Follow(timeline_.doing_at_begin(), begin_ns, timeline_.changes(), end_ns);
     BookAllUntil(Clipped(end_ns));
     queued_.TakeWindow(begin_ns, timeline_.doing_at_begin(), timeline_.changes(),
                        devices_.changes(), [this](IdleCause cause) { iterations_.EndGap(cause); });

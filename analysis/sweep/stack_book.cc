@@ -28,7 +28,7 @@ uint32_t StackBook::Seen::LooksBefore(int64_t time_ns) const {
 
 void StackBook::Count(const Seen& seen, bool started, uint32_t first, uint32_t until) {
   if (first >= until) return;
-  StackCount& count = counts_[{operation_, started, seen.frame}];
+  StackCount& count = counts_[{operation_, started, seen.frame, synchronises_}];
   count.looks += until - first;
   count.runnable += seen.RunnableOf(until) - seen.RunnableOf(first);
 }
@@ -49,16 +49,21 @@ void StackBook::CountUntil(int64_t end_ns) {
   }
 }
 
-void StackBook::Follow(OperationIndex at_begin, int64_t begin_ns,
+void StackBook::Enter(const Doing& doing) {
+  operation_ = doing.operation();
+  synchronises_ = doing.layer() == Layer::kCudaSync;
+}
+
+void StackBook::Follow(const Doing& at_begin, int64_t begin_ns,
                        std::span<const ThreadChange> changes, int64_t end_ns) {
   if (seen_.empty()) return;
   CountUntil(begin_ns);
-  operation_ = at_begin;
+  Enter(at_begin);
   for (const ThreadChange& change : changes) {
-    const OperationIndex operation = change.doing.operation();
-    if (operation == operation_) continue;
+    const bool synchronises = change.doing.layer() == Layer::kCudaSync;
+    if (change.doing.operation() == operation_ && synchronises == synchronises_) continue;
     CountUntil(change.time_ns);
-    operation_ = operation;
+    Enter(change.doing);
   }
   CountUntil(end_ns);
 }
@@ -71,14 +76,14 @@ StackCounts StackBook::Take() {
 
 void StackBook::Visit(StateArchive& archive) {
   archive.IndexBelow(archive.operations(), operation_);
-  archive.All(seen_, counted_);
+  archive.All(synchronises_, seen_, counted_);
   uint64_t count = counts_.size();
   archive.All(count);
   auto next = counts_.begin();
   for (uint64_t i = 0; i < count && !archive.failed(); ++i) {
     StackPlace place = archive.reads() ? StackPlace{} : next->first;
     archive.IndexBelow(archive.operations(), place.operation);
-    archive.All(place.started, place.frame);
+    archive.All(place.started, place.frame, place.synchronises);
     archive.All(archive.reads() ? counts_[place] : (next++)->second);
   }
 }

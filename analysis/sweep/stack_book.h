@@ -32,6 +32,7 @@ struct StackPlace {
   OperationIndex operation = kNoOperationIndex;
   bool started = false;  // after start-up, which ends with the first operation or iteration
   FrameId frame{};
+  bool synchronises = false;  // the thread is in layer cuda_sync: a line of it waits for the GPU
   friend auto operator<=>(const StackPlace&, const StackPlace&) = default;
 };
 
@@ -57,7 +58,7 @@ class StackBook {
 
   // Window by window, what the thread did: |at_begin| from |begin_ns| on, then each of |changes|,
   // until |end_ns|. Not needed for a window before which nothing was added that is not counted yet.
-  void Follow(OperationIndex at_begin, int64_t begin_ns, std::span<const ThreadChange> changes,
+  void Follow(const Doing& at_begin, int64_t begin_ns, std::span<const ThreadChange> changes,
               int64_t end_ns);
 
   // What was seen until the span's end, and nothing comes any more.
@@ -81,12 +82,14 @@ class StackBook {
       archive.All(begin_ns, end_ns, frame, looks, runnable);
     }
   };
+  void Enter(const Doing& doing);
   void CountUntil(int64_t end_ns);
   void Count(const Seen& seen, bool started, uint32_t first, uint32_t until);
 
   const Interval span_;
   const int64_t started_ns_;
   OperationIndex operation_ = kNoOperationIndex;
+  bool synchronises_ = false;
   Fifo<Seen> seen_;
   uint32_t counted_ = 0;  // looks of the first of them
   StackCounts counts_;

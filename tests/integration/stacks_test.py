@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python stacks of a program that knows how long its functions took. Environment: GPUBOUND_TEST_COMMAND,
-GPUBOUND_TEST_PROGRAMS; GPUBOUND_TEST_PYTHONS has further interpreters, separated by blanks."""
+GPUBOUND_TEST_PROGRAMS, GPUBOUND_TEST_SIM_DIR; GPUBOUND_TEST_PYTHONS has further interpreters, separated by blanks."""
 import json
 import math
 import os
@@ -118,6 +118,29 @@ class StacksTest(unittest.TestCase):
         self.assertEqual(len(profile["weights"]), len(profile["samples"]))
         names = [scope["shared"]["frames"][frame]["name"] for sample in profile["samples"] for frame in sample]
         self.assertIn("Policy.encode", names)
+
+    def test_lines_that_wait_for_the_device_have_their_shares_and_one_that_launches_is_not_named(self):
+        script = json.dumps({"device": {"kernels": {"worker_kernel": 4_000_000, "short_kernel": 1_000}}})
+        program = os.environ["GPUBOUND_TEST_PROGRAMS"] + "/sync_lines.py"
+        truth = json.loads(self.output_of(
+            COMMAND, "run", "-q", "-o", self.run_directory, "--", sys.executable, program, "8",
+            LD_LIBRARY_PATH=os.environ["GPUBOUND_TEST_SIM_DIR"], GPUBOUND_SIM_SCRIPT=script))
+        report = json.loads(self.output_of(COMMAND, "report", self.run_directory, "--json"))
+        seen = {row["line"]: row for row in report["processes"][0]["sync_lines"]}
+        (long, long_s), (short, short_s), (launch, launch_s) = ((int(line), took) for line, took in truth.items())
+        self.assertGreater(launch_s, 0.5)
+        self.assertNotIn(launch, seen)
+        looks = sum(row["looks"] for row in seen.values())
+        self.assertGreater(looks, 200)
+        share = long_s / (long_s + short_s)
+        off = SIGMAS * math.sqrt(share * (1 - share) / looks)
+        self.assertAlmostEqual(seen[long]["share"], share, delta=off)
+        self.assertAlmostEqual(seen[short]["share"], 1 - share, delta=off)
+        self.assertEqual([(seen[line]["operation"], seen[line]["function"], seen[line]["file"])
+                          for line in (long, short)],
+                         [("rollout", "wait_long", program), ("update", "wait_short", program)])
+        full = self.output_of(COMMAND, "report", self.run_directory, "--full")
+        self.assertRegex(full, rf"\n  sync_lines\.py:{long} +\d+ % +wait_long +rollout")
 
     def test_a_program_that_hangs_shows_where_it_hangs(self):
         program = "import sys, threading\nimport gpubound\ndef hang():\n    threading.Event().wait()\n" \

@@ -125,6 +125,25 @@ std::string StackLines(const ReportProcess& process, const TextOptions& options,
   return lines.empty() ? lines : "\n" + lines;
 }
 
+std::string SyncLineTable(const ReportProcess& process, const TextOptions& options) {
+  uint64_t looks = 0;
+  double error = 0;
+  TextTable table({"Waited for the GPU at", "share", "in", "operation"});
+  for (const ReportSyncLine& line : process.sync_lines) {
+    looks += line.at.looks;
+    if (line.at.share < kWorthARow) continue;
+    table.AddRow({PlaceOf(line.at.file, line.at.line), FormatShare(line.at.share),
+                  ShortName(ShownName(line.at.function), kLongestFunction, options.unicode),
+                  ShownName(line.operation)});
+    error = std::max(error, line.at.error);
+  }
+  if (looks < kFewLooks) return {};
+  return "\n" + table.Render(options.width, 0, options.unicode) +
+         Wrap("Shares are of the looks at which the thread waited for the GPU, and right to " +
+                  PercentPoints(error) + " points (95 %).",
+              options.width, 2);
+}
+
 std::string StackTables(const ReportProcess& process, const TextOptions& options) {
   std::string text;
   double error = 0;

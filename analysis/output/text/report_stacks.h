@@ -16,6 +16,9 @@ namespace gpubound {
 // most |most|; none of what too few looks saw.
 std::string StackLines(const ReportProcess& process, const TextOptions& options, size_t most);
 
+// The lines that waited for the GPU, as a table. Empty where too few looks saw such a wait.
+std::string SyncLineTable(const ReportProcess& process, const TextOptions& options);
+
 // The stacks of each operation as a tree. Empty where none was seen.
 std::string StackTables(const ReportProcess& process, const TextOptions& options);
 

@@ -161,7 +161,7 @@ class TextReport {
     text_ += tables_.Operations(process, kMostRows) + CounterTable(process, options_) +
              CpuTable(process, options_) +
              tables_.Groups(process, "Layer", &ReportCell::layer, kMostRows) + tables_.Legend() +
-             OtherThreadsSentence(process, options_);
+             SyncLineTable(process, options_) + OtherThreadsSentence(process, options_);
   }
 
   void ProcessTables(const ReportProcess& process) {
@@ -181,7 +181,9 @@ class TextReport {
     if (Asked("shape")) text_ += ShapeTable(process, options_);
     if (Asked("iteration")) text_ += IterationTables(process, options_);
     if (Asked("gap")) text_ += GapTable(report_, process, options_);
-    if (Asked("frame")) text_ += StackTables(process, options_);
+    if (Asked("frame")) {
+      text_ += SyncLineTable(process, options_) + StackTables(process, options_);
+    }
     if (Asked("thread")) text_ += LaneTables(process, options_);
   }
 

@@ -34,6 +34,13 @@ class StackTreeTest : public testing::Test {
   void Saw(FrameId frame, uint64_t looks, bool started = true) {
     counts_[{started ? kA : kNoOperationIndex, started, frame}] = {looks, looks / 2};
   }
+  void SawSynchronise(FrameId frame, uint64_t looks) {
+    counts_[{kA, true, frame, true}] = {looks, 0};
+  }
+  std::vector<ReportSyncLine> SyncLines() {
+    process_.labels = {{}, {LabelKind::kOperation, Layer::kUnset, "", "act"}};
+    return SyncLinesOf(counts_, process_, LabelRoles(process_, {}));
+  }
   std::vector<ReportStacks> Stacks() {
     process_.labels = {{}, {LabelKind::kOperation, Layer::kUnset, "", "act"}};
     const LabelRoles roles(process_, {});
@@ -128,6 +135,35 @@ TEST_F(StackTreeTest, AStackWhoseFramesAreNotThereHasNoParts) {
   EXPECT_EQ(stacks[0].looks, 30u);
   EXPECT_THAT(stacks[0].parts, IsEmpty());
   EXPECT_THAT(stacks[0].frames, IsEmpty());
+}
+
+TEST_F(StackTreeTest, ALineThatWaitsForTheGpuIsTheProgramsOwnAndOneThatDoesNotIsNotNamed) {
+  const FrameId loop = Frame({}, Function("/home/me/ppo.py", "<module>"), 200);
+  const FunctionId act = Function("/home/me/ppo.py", "Agent.act");
+  const FrameId item = Frame(loop, act, 120), copy = Frame(loop, act, 121);
+  const FrameId launch = Frame(loop, act, 122);
+  const FunctionId cpu = Function(kTorch + "_tensor.py", "Tensor.tolist");
+  SawSynchronise(Frame(item, cpu, 5), 20);
+  SawSynchronise(Frame(item, cpu, 6), 10);  // the same line of the program
+  SawSynchronise(copy, 10);
+  Saw(launch, 1000);
+  const std::vector<ReportSyncLine> lines = SyncLines();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].operation, "act");
+  EXPECT_EQ(lines[0].at.function, "Agent.act");
+  EXPECT_EQ(lines[0].at.line, 120u);
+  EXPECT_DOUBLE_EQ(lines[0].at.share, 0.75);
+  EXPECT_NEAR(lines[0].at.error, 0.134, 0.001);  // 1.96 sqrt(0.75 x 0.25 / 40)
+  EXPECT_EQ(lines[1].at.line, 121u);
+}
+
+TEST_F(StackTreeTest, AWaitForTheGpuInALibraryAloneIsAtItsInnermostLine) {
+  const FrameId run = Frame({}, Function(kTorch + "run.py", "main"), 1);
+  SawSynchronise(Frame(run, Function(kTorch + "_tensor.py", "Tensor.tolist"), 5), 1);
+  const std::vector<ReportSyncLine> lines = SyncLines();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].at.package, "torch");
+  EXPECT_EQ(lines[0].at.line, 5u);
 }
 
 TEST(PackageTest, AFileBelongsToThePackageBelowSitePackages) {

@@ -158,6 +158,7 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "cpu",
                                                  "threads_cpu",
                                                  "stacks",
+                                                 "sync_lines",
                                                  "categories",
                                                  "ops"}));
   EXPECT_EQ(json_["processes"][0]["span_end"], "last event");
@@ -296,6 +297,16 @@ TEST_F(ReportJsonTest, StacksHaveEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json["parts"][0]),
             (Keys{"function", "package", "file", "line", "looks", "share", "error"}));
   EXPECT_EQ(json["parts"][0]["share"], 0.25);
+}
+TEST_F(ReportJsonTest, SyncLinesHaveEveryKeyInOrder) {
+  EXPECT_EQ(json_["processes"][0]["sync_lines"], Json::array());
+  Report report = FullReport();
+  report.processes[0].sync_lines.push_back(
+      {"rollout", {"Agent.act", "", "/p/ppo.py", 205, 10, 0.25, 0.134}});
+  const Json json = Json::parse(RenderJson(report))["processes"][0]["sync_lines"][0];
+  EXPECT_EQ(KeysOf(json),
+            (Keys{"operation", "function", "package", "file", "line", "looks", "share", "error"}));
+  EXPECT_EQ(json["line"], 205);
 }
 TEST_F(ReportJsonTest, TheTreeOfASampledProcessHasEveryKeyInOrder) {
   EXPECT_TRUE(json_["processes"][0]["process_tree"].is_null());

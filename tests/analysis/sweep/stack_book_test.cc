@@ -17,15 +17,15 @@ constexpr FrameId kG{6};
 
 class StackBookTest : public testing::Test {
  protected:
-  static ThreadChange At(int64_t time_ns, OperationIndex operation) {
-    return {time_ns, Doing(operation, Layer::kNative, IdleCause::kUnknown, kNotOne)};
+  static ThreadChange At(int64_t time_ns, OperationIndex operation, Layer layer = Layer::kNative) {
+    return {time_ns, Doing(operation, layer, IdleCause::kUnknown, kNotOne)};
   }
   void Saw(int64_t begin_ns, int64_t end_ns, FrameId frame, uint32_t looks, uint32_t runnable = 0) {
     book_.Add({begin_ns, end_ns, 7, frame, looks, runnable});
   }
   void Follow(OperationIndex at_begin, const std::vector<ThreadChange>& changes, int64_t end_ns,
               int64_t begin_ns = INT64_MIN) {
-    book_.Follow(at_begin, begin_ns, changes, end_ns);
+    book_.Follow(At(begin_ns, at_begin).doing, begin_ns, changes, end_ns);
   }
   StackCounts Take() { return book_.Take(); }
 
@@ -51,6 +51,12 @@ TEST_F(StackBookTest, AnOperationThatBeginsAtTheInstantOfALookHasIt) {
   Saw(200, 200, kF, 1);
   Follow(kA, {At(200, kB)}, 300);
   EXPECT_EQ(Take(), (StackCounts{{{kB, true, kF}, {1, 0}}}));
+}
+
+TEST_F(StackBookTest, LooksInACallThatWaitsForTheGpuStandApart) {
+  Saw(200, 290, kF, 10, 10);  // at 200, 210, ..., 290
+  Follow(kA, {At(225, kA, Layer::kCudaSync), At(255, kA, Layer::kCudaApi)}, 300);
+  EXPECT_EQ(Take(), (StackCounts{{{kA, true, kF, false}, {7, 7}}, {{kA, true, kF, true}, {3, 3}}}));
 }
 
 TEST_F(StackBookTest, ARecordMayGoOnThroughSeveralWindows) {
@@ -107,7 +113,7 @@ TEST_F(StackBookTest, ItsStateCanBeWrittenDownAndReadAgain) {
   read.SetLimits(3, 1);
   other.Visit(read);
   ASSERT_TRUE(read.done());
-  other.Follow(kB, 250, {}, 400);
+  other.Follow(At(250, kB).doing, 250, {}, 400);
   Follow(kB, {}, 400, 250);
   EXPECT_EQ(other.Take(), Take());
 }
