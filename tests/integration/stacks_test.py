@@ -140,7 +140,7 @@ class StacksTest(unittest.TestCase):
                           for line in (long, short)],
                          [("rollout", "wait_long", program), ("update", "wait_short", program)])
         full = self.output_of(COMMAND, "report", self.run_directory, "--full")
-        self.assertRegex(full, rf"\n  sync_lines\.py:{long} +\d+ % +wait_long +rollout")
+        self.assertRegex(full, rf"\nsync_lines\.py:{long} +\d+ % +wait_long +rollout\n")
 
     def test_a_program_that_hangs_shows_where_it_hangs(self):
         program = "import sys, threading\nimport gpubound\ndef hang():\n    threading.Event().wait()\n" \

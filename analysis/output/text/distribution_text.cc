@@ -18,6 +18,7 @@
 namespace gpubound {
 namespace {
 
+constexpr size_t kFewestRanks = 8;   // of fewer, each has rows of its own to look at
 constexpr size_t kMostRows = 12;     // operations and layers
 constexpr size_t kMostMachines = 6;  // that differ most
 
@@ -130,8 +131,8 @@ std::string SlowestTable(const Distribution& distribution, const Names& names,
   return "\n" + table.Render(options.width, 0, options.unicode) +
          Wrap((most_often->late_is_doubtful ? "If the clocks of the hosts agree, " : "") +
                   names.Of(most_often->process) + " was the last rank in " +
-                  FormatCount(most_often->late) + " of " + FormatCount(distribution.collectives) +
-                  " collectives.",
+                  FormatCount(most_often->late) + " of " +
+                  Counted(distribution.collectives, "collective") + ".",
               options.width, 2);
 }
 
@@ -140,7 +141,7 @@ std::string SlowestTable(const Distribution& distribution, const Names& names,
 std::string DistributionSection(const Report& report, const TextOptions& options) {
   const Distribution distribution = DistributionOf(report);
   // Processes that are no ranks have different jobs: their times have nothing to be alike in.
-  if (distribution.of != kOfRanks || distribution.processes.size() < 2) return {};
+  if (distribution.of != kOfRanks || distribution.processes.size() < kFewestRanks) return {};
   const Names names(report, options.unicode);
   return SpreadTable(distribution, names, options) + MachineTable(distribution, names, options) +
          SlowestTable(distribution, names, options);

@@ -12,7 +12,8 @@
 
 namespace gpubound {
 
-// Empty with fewer than two ranks that ran collectives. Ends in a newline otherwise.
+// Empty with fewer than eight ranks that ran collectives: each has rows of its own to look at. Ends
+// in a newline otherwise.
 std::string DistributionSection(const Report& report, const TextOptions& options);
 
 }  // namespace gpubound
