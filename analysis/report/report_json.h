@@ -4,8 +4,6 @@
 #ifndef GPUBOUND_ANALYSIS_REPORT_REPORT_JSON_H_
 #define GPUBOUND_ANALYSIS_REPORT_REPORT_JSON_H_
 
-#include <string>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
