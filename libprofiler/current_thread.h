@@ -2,8 +2,8 @@
 //
 // The calling thread's buffer, and who let it begin. Initial-exec, so that reading it is one load;
 // two words fit into the static TLS block that dlopen can still hand out. All of it begins as zero:
-// where one thread loads the library while another is making a third, glibc leaves out the third's
-// copy of the library's initial values (https://sourceware.org/bugzilla/show_bug.cgi?id=19329).
+// where one thread loads the library while another is making a third, glibc (2.36) may leave out
+// the third's copy of the library's initial values.
 #ifndef GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 #define GPUBOUND_LIBPROFILER_CURRENT_THREAD_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From booked device work to rows by operator. Pure.
+// From summed device work to rows by operator. Pure.
 #ifndef GPUBOUND_ANALYSIS_ATTRIBUTION_OP_ROWS_H_
 #define GPUBOUND_ANALYSIS_ATTRIBUTION_OP_ROWS_H_
 

@@ -18,4 +18,13 @@ std::string Demangled(const std::string& name) {
   return status == 0 && text ? std::string(text.get()) : name;
 }
 
+std::string_view HeadOfName(std::string_view name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t end = name.find_first_of("<(");
+  while (end != std::string_view::npos && name.substr(end).starts_with(kAnonymous)) {
+    end = name.find_first_of("<(", end + kAnonymous.size());
+  }
+  return name.substr(0, end);
+}
+
 }  // namespace gpubound

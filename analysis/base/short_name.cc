@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "analysis/base/demangle.h"
 #include "analysis/base/text_table.h"
 
 namespace gpubound {
@@ -81,18 +82,11 @@ std::string ShortName(const std::string& name, int width, bool unicode) {
 }
 
 std::string BareName(const std::string& name) {
-  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  size_t begin = 0;
-  size_t end = name.find_first_of("<(");
-  while (end != std::string::npos && name.compare(end, kAnonymous.size(), kAnonymous) == 0) {
-    begin = end + kAnonymous.size();
-    end = name.find_first_of("<(", begin);
-  }
-  const std::string head = name.substr(begin, end - begin);
+  const std::string_view head = HeadOfName(name);
   const size_t space = head.rfind(' ') + 1;  // 0 where there is none, as of the next
   const size_t colon = head.rfind(':') + 1;
-  const std::string bare = head.substr(std::max(space, colon));
-  return bare.empty() ? name : bare;
+  const std::string_view bare = head.substr(std::max(space, colon));
+  return bare.empty() ? name : std::string(bare);
 }
 
 std::string ListedNames(const std::vector<std::string>& names) {

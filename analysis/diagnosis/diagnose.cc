@@ -348,12 +348,16 @@ class Diagnosis {
 
   // "gemm takes 64 % of GPU time", of all that ran.
   std::string KernelText(const ReportKernel& kernel) const {
+    return NameIn(Demangled(kernel.name)) + " takes " +
+           FormatShare(ShareOf(kernel.sum_ns, AllKernelsNs())) + " of GPU time";
+  }
+
+  int64_t AllKernelsNs() const {
     int64_t all_ns = 0;
     for (const ReportProcess& process : report_.processes) {
       for (const ReportKernel& row : process.kernels) all_ns += row.sum_ns;
     }
-    return NameIn(Demangled(kernel.name)) + " takes " +
-           FormatShare(ShareOf(kernel.sum_ns, all_ns)) + " of GPU time";
+    return all_ns;
   }
 
   // What gives a launch in |operation| more rows, by the names that libraries have for it.
@@ -615,18 +619,16 @@ class Diagnosis {
 
   // Of PyTorch's own, which nothing has fused: what a compiler made of several is elementwise too.
   void AddElementwise() {
-    int64_t all_ns = 0;
     int64_t elementwise_ns = 0;
     for (const ReportProcess& process : report_.processes) {
       for (const ReportKernel& kernel : process.kernels) {
-        all_ns += kernel.sum_ns;
         if (kernel.category != WorkCategoryName(WorkCategory::kElementwise)) continue;
         constexpr std::string_view kEager = "at::native::";
         const bool is_eager = Demangled(kernel.name).find(kEager) != std::string::npos;
         if (is_eager) elementwise_ns += kernel.sum_ns;
       }
     }
-    const double share = ShareOf(elementwise_ns, all_ns);
+    const double share = ShareOf(elementwise_ns, AllKernelsNs());
     if (share < kMuch || run_.gpu_busy_share < kMuch) return;
     ReportDiagnosis made =
         Finding(kElementwiseKernels, share * run_.gpu_busy_share,

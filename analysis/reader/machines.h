@@ -24,7 +24,8 @@ class MachineNames {
 };
 
 // Gives processes of machines that share a host name one of their own, and adds a note. The
-// launcher's machine keeps the name, else that of the first process. |running|: processes of the run, which are renamed too.
+// launcher's machine keeps the name, else that of the first process. |running|: processes of the run,
+// which are renamed too.
 void SeparateMachines(std::set<ProcessIdentity>* running, Run* run);
 
 // Counts and names the ranks of a job of which no process is there, where a launcher told how many

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/base/demangle.h"
 #include "analysis/trace/name_lists_data.h"
 
 namespace gpubound {
@@ -51,17 +52,6 @@ bool BeginsAnIdentifier(std::string_view name, size_t at) {
   return name.starts_with("_z") && before >= '0' && before <= '9';
 }
 
-// What stands before the template arguments and parameters of a demangled |name|, which name other
-// kernels and types: the kernel itself is named there, perhaps in a namespace without a name.
-std::string_view HeadOf(std::string_view name) {
-  constexpr std::string_view kAnonymous = "(anonymous namespace)";
-  size_t end = name.find_first_of("<(");
-  while (end != std::string_view::npos && name.substr(end).starts_with(kAnonymous)) {
-    end = name.find_first_of("<(", end + kAnonymous.size());
-  }
-  return name.substr(0, end);
-}
-
 }  // namespace
 
 NameList::NameList(std::string_view text) {
@@ -82,7 +72,7 @@ NameList::NameList(std::string_view text) {
 
 bool NameList::Matches(std::string_view name) const {
   const std::string lower = LowerOf(name);
-  const std::string_view head = HeadOf(lower);
+  const std::string_view head = HeadOfName(lower);
   return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& pattern) {
     if (Glob(pattern.text, lower)) return true;
     if (pattern.anchored) return false;

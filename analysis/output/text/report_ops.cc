@@ -14,6 +14,7 @@
 
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
+#include "analysis/output/text/report_categories.h"
 
 namespace gpubound {
 namespace {
@@ -22,7 +23,7 @@ constexpr char kNoOperators[] =
     "No operator is known: only imported PyTorch profiles (activities=[CPU, CUDA]) tell which one "
     "launched a kernel.";
 constexpr size_t kMostRows = 40;
-constexpr int kWidthWithAll = 110;  // else shapes have no room
+constexpr int kWidthWithAll = 110;  // else shapes would be cut
 constexpr char kNoOp[] = "(no operator)";
 
 std::string NothingKnown(const TextOptions& options) {
@@ -44,13 +45,7 @@ ReportOp RestOf(const ReportProcess& process) {
   return rest;
 }
 
-int64_t AllNs(const ReportProcess& process) {
-  int64_t sum_ns = 0;
-  for (const ReportCategory& row : process.categories) sum_ns += row.sum_ns;
-  return sum_ns;
-}
-
-// "611", "0.52": units of 1e|decimals| a second.
+// "611", "0.52": how many |unit| a second.
 std::string Rate(std::optional<double> amount, int64_t ns, double unit) {
   if (!amount || ns <= 0) return "-";
   std::array<char, 32> text;
@@ -87,12 +82,13 @@ std::string OpTable(const ReportProcess& process, const TextOptions& options) {
   if (const ReportOp rest = RestOf(process); rest.count > 0) rows.push_back(rest);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const ReportOp& a, const ReportOp& b) { return a.sum_ns > b.sum_ns; });
+  const int64_t all_ns = AllWorkNs(process);
   TextTable table({"Operator", "category", "calls", "kernels", "GPU time", "share"});
   for (const ReportOp& row : rows) {
     const bool is_rest = row.op == kNoOp;
     table.AddRow({ShownName(row.op), row.category, is_rest ? "" : FormatCount(row.calls),
                   FormatCount(row.count), FormatTime(row.sum_ns, options.raw),
-                  FormatShare(ShareOf(row.sum_ns, AllNs(process)))});
+                  FormatShare(ShareOf(row.sum_ns, all_ns))});
   }
   return "\n" + table.Render(options.width, 0, options.unicode);
 }
@@ -104,7 +100,7 @@ std::string ShapeTable(const ReportProcess& process, const TextOptions& options)
   if (is_wide) heads.insert(heads.end(), {"type", "calls", "share"});
   heads.insert(heads.end(), {"GPU time", "TFLOP/s", "GB/s", "peak"});
   TextTable table(std::move(heads));
-  const int64_t all_ns = AllNs(process);
+  const int64_t all_ns = AllWorkNs(process);
   const size_t shown = options.full ? process.ops.size() : std::min(process.ops.size(), kMostRows);
   for (size_t i = 0; i < shown; ++i) {
     const ReportOp& row = process.ops[i];

@@ -257,14 +257,16 @@ TEST_F(LiveRunTest, ProcessesOfTwoContainersWithOnePidBothGoOn) {
   EXPECT_FALSE(LookAfter(kMs, Presence::kThere).processes.at(0).ended);
 }
 
+// It is the same time of day everywhere.
+void TellClocks(SegmentWriter* writer, int64_t monotonic_ns) {
+  writer->Sql("INSERT INTO clock VALUES(NULL, 0, " + std::to_string(monotonic_ns) + ", " +
+              std::to_string(1000 * kSecond) + ", 0, 0)");
+}
+
 TEST_F(LiveRunTest, TwoMachinesOfOneHostNameAreTwo) {
-  const auto at = [](SegmentWriter* writer, int64_t monotonic_ns) {
-    writer->Sql("INSERT INTO clock VALUES(NULL, 0, " + std::to_string(monotonic_ns) + ", " +
-                std::to_string(1000 * kSecond) + ", 0, 0)");
-  };
   writer_.Meta("boot_id", "11111111-aaaa");
   writer_.Work({.thread = 2}, {Kernel(0, 300 * kMs, 1)});
-  at(&writer_, kSecond);
+  TellClocks(&writer_, kSecond);
   constexpr int64_t kUp = 37 * kSecond;
   SegmentWriter far(files_, {.start_ns = 2000});  // of the same host name and pid
   far.PutUsualRows();
@@ -272,7 +274,7 @@ TEST_F(LiveRunTest, TwoMachinesOfOneHostNameAreTwo) {
   far.Sql("DELETE FROM meta WHERE key IN ('start_monotonic_ns', 'end_monotonic_ns', 'end_how')");
   far.Meta("start_monotonic_ns", kUp);
   far.Work({.thread = 2}, {Kernel(kUp + 100 * kMs, kUp + 500 * kMs, 1)});
-  at(&far, kUp + kSecond);
+  TellClocks(&far, kUp + kSecond);
   const LiveGlance glance = Look();
   EXPECT_EQ(glance.windows_ns[2], kSecond) << "their clocks began at different times";
   ASSERT_EQ(glance.processes.size(), 2u);
@@ -284,13 +286,9 @@ TEST_F(LiveRunTest, TwoMachinesOfOneHostNameAreTwo) {
 
 // Each host's trace time begins where it was started.
 TEST_F(LiveRunTest, HostsMeetInTheTimeOfDay) {
-  const auto at = [](SegmentWriter* writer, int64_t monotonic_ns) {
-    writer->Sql("INSERT INTO clock VALUES(NULL, 0, " + std::to_string(monotonic_ns) + ", " +
-                std::to_string(1000 * kSecond) + ", 0, 0)");
-  };
   writer_.Scopes({.thread = 1}, {Begin(kTrain, 0), End(kTrain, 500 * kMs)});
   writer_.Work({.thread = 2}, {Kernel(0, 300 * kMs, 1)});
-  at(&writer_, kSecond);
+  TellClocks(&writer_, kSecond);
   constexpr int64_t kUp = 50'000 * kSecond;
   SegmentWriter far(files_, {.host = "other", .pid = 200});
   far.PutUsualRows();
@@ -298,7 +296,7 @@ TEST_F(LiveRunTest, HostsMeetInTheTimeOfDay) {
   far.Sql("UPDATE device SET uuid = 'GPU-other'");
   far.Meta("start_monotonic_ns", kUp);
   far.Work({.thread = 2}, {Kernel(kUp + 100 * kMs, kUp + 500 * kMs, 1)});
-  at(&far, kUp + kSecond);
+  TellClocks(&far, kUp + kSecond);
   const LiveGlance glance = Look();
   EXPECT_EQ(glance.windows_ns[2], kSecond) << "no longer than the run";
   EXPECT_EQ(glance.operations.at(0).ns[2], 500 * kMs);
