@@ -70,6 +70,9 @@ std::string_view BelowStandardLibrary(std::string_view file) {
   return slash == std::string_view::npos ? std::string_view() : file.substr(slash + 1);
 }
 
+// At least 2 %.
+bool IsMuch(uint64_t looks, uint64_t all) { return 50 * looks >= all; }
+
 // |part| with its share of |all| looks.
 ReportStackPart PartOf(ReportStackPart part, uint64_t all) {
   constexpr double kWidth95 = 1.96;  // standard deviations, of a normal distribution
@@ -158,10 +161,9 @@ class StackTree {
   // Down to where the time parts: into what is called from there, and what is done there itself.
   void FindParts(std::vector<ReportStackPart>* parts) const {
     constexpr size_t kMostParts = 3;
-    constexpr uint64_t kLeastOutOf = 50;  // 2 %
     uint32_t at = 0;
     while (const uint32_t next = Main(at)) at = next;
-    const auto matters = [this](uint64_t looks) { return kLeastOutOf * looks >= nodes_[0].looks; };
+    const auto matters = [this](uint64_t looks) { return IsMuch(looks, nodes_[0].looks); };
     for (const uint32_t called : CalledBy(at)) {
       if (matters(nodes_[called].looks)) parts->push_back(PartAt(called, nodes_[called].looks));
     }
@@ -265,6 +267,7 @@ std::vector<ReportSyncLine> SyncLinesOf(const StackCounts& counts, const Process
   }
   std::vector<ReportSyncLine> lines;
   for (const auto& [key, looks] : looks_at) {
+    if (!IsMuch(looks, all)) continue;
     const auto& [operation, id, line] = key;
     const Function& function = process.FunctionOf(id);
     lines.push_back(

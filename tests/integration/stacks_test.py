@@ -123,7 +123,7 @@ class StacksTest(unittest.TestCase):
         script = json.dumps({"device": {"kernels": {"worker_kernel": 4_000_000, "short_kernel": 1_000}}})
         program = os.environ["GPUBOUND_TEST_PROGRAMS"] + "/sync_lines.py"
         truth = json.loads(self.output_of(
-            COMMAND, "run", "-q", "-o", self.run_directory, "--", sys.executable, program, "8",
+            COMMAND, "run", "-q", "--stacks", "1000", "-o", self.run_directory, "--", sys.executable, program, "8",
             LD_LIBRARY_PATH=os.environ["GPUBOUND_TEST_SIM_DIR"], GPUBOUND_SIM_SCRIPT=script))
         report = json.loads(self.output_of(COMMAND, "report", self.run_directory, "--json"))
         seen = {row["line"]: row for row in report["processes"][0]["sync_lines"]}

@@ -131,7 +131,6 @@ std::string SyncLineTable(const ReportProcess& process, const TextOptions& optio
   TextTable table({"Waited for the GPU at", "share", "in", "operation"});
   for (const ReportSyncLine& line : process.sync_lines) {
     looks += line.at.looks;
-    if (line.at.share < kWorthARow) continue;
     table.AddRow({PlaceOf(line.at.file, line.at.line), FormatShare(line.at.share),
                   ShortName(ShownName(line.at.function), kLongestFunction, options.unicode),
                   ShownName(line.operation)});

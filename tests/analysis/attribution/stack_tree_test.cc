@@ -157,6 +157,16 @@ TEST_F(StackTreeTest, ALineThatWaitsForTheGpuIsTheProgramsOwnAndOneThatDoesNotIs
   EXPECT_EQ(lines[1].at.line, 121u);
 }
 
+TEST_F(StackTreeTest, AFewLooksFromTheEndOfAWaitNameNoLine) {
+  const FunctionId act = Function("/home/me/ppo.py", "Agent.act");
+  SawSynchronise(Frame({}, act, 120), 997);
+  SawSynchronise(Frame({}, act, 121), 3);  // that the thread had gone on to
+  const std::vector<ReportSyncLine> lines = SyncLines();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].at.line, 120u);
+  EXPECT_DOUBLE_EQ(lines[0].at.share, 0.997);
+}
+
 TEST_F(StackTreeTest, AWaitForTheGpuInALibraryAloneIsAtItsInnermostLine) {
   const FrameId run = Frame({}, Function(kTorch + "run.py", "main"), 1);
   SawSynchronise(Frame(run, Function(kTorch + "_tensor.py", "Tensor.tolist"), 5), 1);
