@@ -118,8 +118,10 @@ std::vector<ReportAwaited> RowsOf(const Run& run, const ProcessTrace& waiter, in
 
 }  // namespace
 
-void ExplainWaits(const Run& run, const KnownWaits& waits, const ProcessTrace* root,
-                  const BreakdownOptions& options, Report* report) {
+std::vector<std::vector<ReportAwaited>> ExplainWaits(const Run& run, const KnownWaits& waits,
+                                                     const ProcessTrace* root,
+                                                     const BreakdownOptions& options) {
+  std::vector<std::vector<ReportAwaited>> awaited_by(run.processes.size());
   for (size_t p = 0; p < run.processes.size(); ++p) {
     // Under what a process inherits it is awaited itself: that is the other one's story.
     if (waits.Inherits(p)) continue;
@@ -127,7 +129,7 @@ void ExplainWaits(const Run& run, const KnownWaits& waits, const ProcessTrace* r
     for (const GroupWaits& group : waits.WaitsOf(p).groups) {
       awaited.insert(group.pids.begin(), group.pids.end());
     }
-    std::vector<ReportAwaited>& all = report->processes[p].awaited;
+    std::vector<ReportAwaited>& all = awaited_by[p];
     for (const int64_t pid : awaited) {
       const Waits of_pid = WaitsFor(pid, waits.WaitsOf(p), &run.processes[p] != root);
       if (of_pid.times.empty()) continue;
@@ -136,6 +138,7 @@ void ExplainWaits(const Run& run, const KnownWaits& waits, const ProcessTrace* r
       all.insert(all.end(), rows.begin(), rows.end());
     }
   }
+  return awaited_by;
 }
 
 }  // namespace gpubound

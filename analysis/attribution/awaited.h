@@ -5,6 +5,8 @@
 #ifndef GPUBOUND_ANALYSIS_ATTRIBUTION_AWAITED_H_
 #define GPUBOUND_ANALYSIS_ATTRIBUTION_AWAITED_H_
 
+#include <vector>
+
 #include "analysis/attribution/breakdown_options.h"
 #include "analysis/processes/known_waits.h"
 #include "analysis/report/report.h"
@@ -12,12 +14,12 @@
 
 namespace gpubound {
 
-// Fills ReportProcess::awaited of |report|, whose processes are those of |run| in the same order,
-// by |waits| of all of them. Looked at are waits under an operation of the waiting process's own,
-// and all waits of |root|, which may be null. A process without operations did what it inherited
-// from them.
-void ExplainWaits(const Run& run, const KnownWaits& waits, const ProcessTrace* root,
-                  const BreakdownOptions& options, Report* report);
+// ReportProcess::awaited of each process of |run|, by |waits| of all of them. Looked at are waits
+// under an operation of the waiting process's own, and all waits of |root|, which may be null. A
+// process without operations did what it inherited from them.
+std::vector<std::vector<ReportAwaited>> ExplainWaits(const Run& run, const KnownWaits& waits,
+                                                     const ProcessTrace* root,
+                                                     const BreakdownOptions& options);
 
 }  // namespace gpubound
 

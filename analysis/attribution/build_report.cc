@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -22,6 +24,7 @@
 #include "analysis/attribution/process_report.h"
 #include "analysis/attribution/process_rounds.h"
 #include "analysis/attribution/run_headline.h"
+#include "analysis/attribution/run_share.h"
 #include "analysis/attribution/run_verdict.h"
 #include "analysis/attribution/unknown_time.h"
 #include "analysis/attribution/unprofiled_use.h"
@@ -29,6 +32,7 @@
 #include "analysis/diagnosis/diagnose.h"
 #include "analysis/processes/clock_align.h"
 #include "analysis/processes/device_usage.h"
+#include "analysis/processes/known_waits.h"
 #include "analysis/processes/run_span.h"
 #include "analysis/processes/run_waits.h"
 #include "analysis/report/main_process.h"
@@ -143,13 +147,212 @@ std::vector<ReportOperationDevice> OperationDevices(const Report& report) {
   return rows;
 }
 
+// Of its processes, and how they waited for each other.
+struct AnalyzedProcesses {
+  std::vector<ProcessShare> shares;
+  RunActivity activity;
+  KnownWaits waits;
+};
+
 // Every process from its begin, or from where the run's sums end.
-Result<Outcomes<ProcessAnalysis>> AnalyzeProcesses(const Run& run, const BreakdownOptions& options,
-                                                   bool explained) {
-  return ProcessesInRounds<ProcessAnalysis>(
+Result<AnalyzedProcesses> AnalyzeProcesses(const Run& run, const BreakdownOptions& options) {
+  const bool explained = options.detail == ReportDetail::kAll && run.sums == nullptr;
+  Result<Outcomes<ProcessAnalysis>> analyzed = ProcessesInRounds<ProcessAnalysis>(
       run, explained, [&](const ProcessTrace& process, const ProcessContext& context) {
         return AnalyzeProcess(process, *SourceOf(process), options, context);
       });
+  if (!analyzed.ok()) return analyzed.error();
+  AnalyzedProcesses processes{{}, {}, std::move(analyzed->waits)};
+  std::vector<std::vector<Interval>> pauses;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    ProcessAnalysis& analysis = analyzed->all[p];
+    ProcessShare& share = processes.shares.emplace_back();
+    share.found = FoundIn(analysis, run.processes[p]);
+    share.work_before_launch_ns = analysis.work_before_launch_ns;
+    share.work_after_wait_ns = analysis.work_after_wait_ns;
+    share.steps.warm_up = analysis.warm_up;
+    share.steps.steady = analysis.steady.size();
+    if (!analysis.steady.empty()) {
+      share.steps.steady_end_ns = analysis.steady.back().time.end_ns;
+    }
+    share.report = std::move(analysis.report);
+    processes.activity.push_back(std::move(analysis.activity));
+    pauses.push_back(std::move(analysis.pauses));
+  }
+  RunUnknown unknown = UnknownOf(run, pauses, std::vector<int64_t>(run.processes.size()));
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    processes.shares[p].unknown = std::move(unknown[p]);
+  }
+  if (!explained) return processes;
+  std::vector<std::vector<ReportAwaited>> awaited =
+      ExplainWaits(run, processes.waits, FindRoot(run), options);
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    processes.shares[p].report.awaited = std::move(awaited[p]);
+  }
+  return processes;
+}
+
+// The number of the process among |processes| whose iterations are those of all of them; that of
+// |shares| where none has any.
+size_t SteppingAmong(const std::vector<size_t>& processes, const std::vector<ProcessShare>& shares,
+                     size_t root) {
+  std::vector<Stepped> stepped;
+  size_t root_place = processes.size();
+  for (const size_t p : processes) {
+    if (p == root) root_place = stepped.size();
+    stepped.push_back({shares[p].steps.warm_up.has_value(), shares[p].steps.steady});
+  }
+  const size_t place = SteppingProcess(stepped, root_place);
+  return place == processes.size() ? shares.size() : processes[place];
+}
+
+std::vector<size_t> AllOf(const Run& run) {
+  std::vector<size_t> all(run.processes.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  return all;
+}
+
+size_t RootIndex(const Run& run) {
+  const ProcessTrace* const root = FindRoot(run);
+  return root == nullptr ? run.processes.size() : static_cast<size_t>(root - run.processes.data());
+}
+
+// Whose clock is that of the run.
+std::string ReferenceHost(const Run& run) {
+  if (const ProcessTrace* const root = FindRoot(run)) return root->identity.host;
+  if (run.info) return run.info->host;
+  return run.processes.empty() ? "" : run.processes.front().identity.host;
+}
+
+// Measures the devices of one machine after another. All that is asked of others is the iterations of
+// the run, where a machine has none, and whether its clock can be right.
+class Machines {
+ public:
+  // |clocks|: null where other machines are not there.
+  Machines(const Run& run, const AnalyzedProcesses& analyzed, const ClockAlignment* clocks)
+      : run_(run),
+        analyzed_(analyzed),
+        clocks_(clocks),
+        root_(RootIndex(run)),
+        span_(RunSpan(run, FindRoot(run))) {
+    if (clocks == nullptr) return;
+    stepping_ = SteppingAmong(AllOf(run), analyzed.shares, root_);
+    outside_ = HostsOutside(run, *clocks, span_);
+  }
+
+  bool HasRoot(const std::vector<size_t>& processes) const {
+    return std::binary_search(processes.begin(), processes.end(), root_);
+  }
+
+  // |for_run|: as long as the run is, else for as long as the machine was there.
+  Result<MachineShare> Measure(std::vector<size_t> processes, bool for_run,
+                               std::vector<std::string>* notes) {
+    MachineShare machine;
+    machine.processes = std::move(processes);
+    const Interval span = for_run ? span_ : TimeOf(machine.processes);
+    const std::vector<int64_t> no_offsets(run_.processes.size());
+    RunUnknown unknown(run_.processes.size());
+    for (const size_t p : machine.processes) unknown[p] = analyzed_.shares[p].unknown;
+    // Of time that is kept as sums nobody knows when work ran.
+    const Interval work = run_.sums == nullptr
+                              ? WorkTime(machine.processes, analyzed_.activity, no_offsets)
+                              : Interval{0, 0};
+    machine.cut = Cut(machine.processes, for_run, span, work);
+    const auto measure = [&] {
+      return MeasureDevices(run_, machine.processes, analyzed_.activity, no_offsets,
+                            machine.cut.windows, unknown);
+    };
+    Result<std::vector<DeviceUsage>> devices = measure();
+    if (!devices.ok() && machine.cut.windows.size() > 1) {
+      notes->push_back(devices.error().ToString());
+      machine.cut = CutRun(span, nullptr, 0, {0, 0});
+      devices = measure();
+    }
+    if (!devices.ok()) return devices.error();
+    machine.devices = std::move(*devices);
+    machine.company = CompanyOf(run_, machine.processes, span);
+    return machine;
+  }
+
+ private:
+  RunWindows Cut(const std::vector<size_t>& processes, bool for_run, const Interval& span,
+                 const Interval& work) const {
+    const size_t none = analyzed_.shares.size();
+    const size_t own = SteppingAmong(processes, analyzed_.shares, for_run ? root_ : none);
+    if (own != none) {
+      return CutRun(span, &analyzed_.shares[own].steps, 0, work);
+    }
+    if (stepping_ >= none) return CutRun(span, nullptr, 0, work);
+    const int64_t offset_ns = clocks_->offset_ns[stepping_] - clocks_->offset_ns[processes.front()];
+    return CutRun(span, &analyzed_.shares[stepping_].steps, offset_ns, work);
+  }
+
+  // From the begin of its first to the end of its last process; where its clock cannot be right, what
+  // lies within the run.
+  Interval TimeOf(const std::vector<size_t>& processes) const {
+    Interval span{kOpenEnded, INT64_MIN};
+    for (const size_t p : processes) {
+      const ProcessTrace& process = run_.processes[p];
+      if (process.span_end_ns <= process.span_begin_ns) continue;  // nothing of it could be read
+      span.begin_ns = std::min(span.begin_ns, process.span_begin_ns);
+      span.end_ns = std::max(span.end_ns, process.span_end_ns);
+    }
+    if (span.empty()) return {0, 0};
+    const ProcessTrace& first = run_.processes[processes.front()];
+    const bool is_outside =
+        std::any_of(outside_.begin(), outside_.end(),
+                    [&first](const HostOutside& host) { return host.host == first.identity.host; });
+    if (!is_outside) return span;
+    const int64_t offset_ns = clocks_->offset_ns[processes.front()];
+    return span.ClippedTo({span_.begin_ns - offset_ns, span_.end_ns - offset_ns});
+  }
+
+  const Run& run_;
+  const AnalyzedProcesses& analyzed_;
+  const ClockAlignment* const clocks_;
+  const size_t root_;
+  const Interval span_;
+  size_t stepping_ = ~size_t{0};
+  std::vector<HostOutside> outside_;
+};
+
+// The machine of the root is measured as long as the run is, and that of a run that has one.
+Result<RunShare> ShareOf(const Run& run, AnalyzedProcesses analyzed, const ClockAlignment& clocks) {
+  RunShare share;
+  Machines machines(run, analyzed, &clocks);
+  const std::vector<std::vector<size_t>> all = MachinesOf(run);
+  for (const std::vector<size_t>& processes : all) {
+    const bool for_run = all.size() == 1 || machines.HasRoot(processes);
+    Result<MachineShare> machine = machines.Measure(processes, for_run, &share.notes);
+    if (!machine.ok()) return machine.error();
+    share.machines.push_back(std::move(*machine));
+  }
+  share.processes = std::move(analyzed.shares);
+  return share;
+}
+
+// From the first to the last work of all machines, on the clock of the run.
+Interval WorkOf(const RunShare& share, const ClockAlignment& clocks) {
+  Interval work{INT64_MAX, INT64_MIN};
+  for (const MachineShare& machine : share.machines) {
+    if (machine.cut.work == 0) continue;
+    const Interval& own = machine.cut.windows[machine.cut.work];
+    const int64_t offset_ns = clocks.offset_ns[machine.processes.front()];
+    work.begin_ns = std::min(work.begin_ns, own.begin_ns + offset_ns);
+    work.end_ns = std::max(work.end_ns, own.end_ns + offset_ns);
+  }
+  return work;
+}
+
+// The windows of the run: those of its only machine, else by the iterations of the process whose
+// iterations are the run's.
+RunWindows CutOf(const Run& run, const RunShare& share, const ClockAlignment& clocks,
+                 const Interval& span) {
+  if (share.machines.size() == 1) return share.machines.front().cut;
+  const Interval work = WorkOf(share, clocks);
+  const size_t stepping = SteppingAmong(AllOf(run), share.processes, RootIndex(run));
+  if (stepping == share.processes.size()) return CutRun(span, nullptr, 0, work);
+  return CutRun(span, &share.processes[stepping].steps, clocks.offset_ns[stepping], work);
 }
 
 std::string NoteOn(const BoundedHost& bounded) {
@@ -208,17 +411,17 @@ std::vector<ReportNotCounted> NotCounted(const Run& run) {
   return {};
 }
 
-void NoteMisplacedWork(const std::vector<ProcessAnalysis>& analyses, Report* report) {
-  const auto note = [report](const ProcessAnalysis& analysis, const char* seems, int64_t by_ns,
+void NoteMisplacedWork(const std::vector<ProcessShare>& shares, Report* report) {
+  const auto note = [report](const ProcessShare& share, const char* seems, int64_t by_ns,
                              const char* what) {
     if (by_ns == 0) return;
-    report->notes.push_back("pid " + std::to_string(analysis.report.pid) + ": GPU work seems to " +
+    report->notes.push_back("pid " + std::to_string(share.report.pid) + ": GPU work seems to " +
                             seems + " up to " + FormatTime(by_ns) + " " + what +
                             "; by that much its times are wrong.");
   };
-  for (const ProcessAnalysis& analysis : analyses) {
-    note(analysis, "begin", analysis.work_before_launch_ns, "before the call that launched it");
-    note(analysis, "end", analysis.work_after_wait_ns, "after a wait for it had returned");
+  for (const ProcessShare& share : shares) {
+    note(share, "begin", share.work_before_launch_ns, "before the call that launched it");
+    note(share, "end", share.work_after_wait_ns, "after a wait for it had returned");
   }
 }
 
@@ -248,62 +451,39 @@ void NoteSums(const Run& run, const Interval& span, Ledger* ledger, Report* repo
       "queries, exports and the timeline show the detail that is left.");
 }
 
-}  // namespace
+// What is known of those among |late| that are in |known|.
+void TakeMeanwhile(const std::vector<LateRank>& known, std::vector<LateRank>* late) {
+  for (LateRank& rank : *late) {
+    const auto same = std::find_if(known.begin(), known.end(), [&rank](const LateRank& other) {
+      return other.process == rank.process && other.device == rank.device;
+    });
+    if (same != known.end()) rank.meanwhile = same->meanwhile;
+  }
+}
 
-Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
-  const Status same = CheckSumsFit(run, options);
-  if (!same.ok()) return same.error();
-  const bool all = options.detail == ReportDetail::kAll;
-  const bool explained = all && run.sums == nullptr;
-  Result<Outcomes<ProcessAnalysis>> analyzed = AnalyzeProcesses(run, options, explained);
-  if (!analyzed.ok()) return analyzed.error();
-  std::vector<ProcessAnalysis>& analyses = analyzed->all;
+// |waits|: null where the events are not there.
+Report Assemble(const Run& run, RunShare share, const ClockAlignment& clocks,
+                const KnownWaits* waits, const BreakdownOptions& options) {
   Report report;
-  NoteMisplacedWork(analyses, &report);
+  NoteMisplacedWork(share.processes, &report);
   Ledger ledger = run.ledger;
-  RunActivity activity;
-  std::vector<std::vector<Interval>> pauses;
+  RunUnknown unknown;
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    activity.push_back(std::move(analyses[p].activity));
-    pauses.push_back(std::move(analyses[p].pauses));
     Accumulate(run.processes[p].ledger, &ledger);
-    Accumulate(FoundIn(analyses[p], run.processes[p]), &ledger);
-    report.processes.push_back(std::move(analyses[p].report));
+    Accumulate(share.processes[p].found, &ledger);
+    report.processes.push_back(std::move(share.processes[p].report));
+    unknown.push_back(std::move(share.processes[p].unknown));
   }
   AddParents(run, &report);
 
-  const ProcessTrace* root = FindRoot(run);
-  if (explained) ExplainWaits(run, analyzed->waits, root, options, &report);
+  const ProcessTrace* const root = FindRoot(run);
   const Interval span = RunSpan(run, root);
-  std::string host;
-  size_t root_index = run.processes.size();
-  if (root != nullptr) {
-    host = root->identity.host;
-    root_index = static_cast<size_t>(root - run.processes.data());
-  } else if (run.info) {
-    host = run.info->host;
-  } else if (!run.processes.empty()) {
-    host = run.processes.front().identity.host;
-  }
-  const ClockAlignment clocks = AlignClocks(run, host);
   AddBegins(run, clocks, span, &report);
-  const size_t stepping = SteppingProcess(analyses, root_index);
-  // Of time that is kept as sums nobody knows when work ran.
-  const Interval work = run.sums == nullptr ? WorkTime(activity, clocks.offset_ns) : Interval{0, 0};
-  RunWindows cut =
-      stepping < run.processes.size()
-          ? CutRun(span, &analyses[stepping], clocks.offset_ns[stepping], work, options.window)
-          : CutRun(span, nullptr, 0, work, options.window);
-  const RunUnknown unknown = UnknownOf(run, pauses, clocks.offset_ns, span);
-  Result<std::vector<DeviceUsage>> measured =
-      MeasureDevices(run, activity, clocks, cut.windows, unknown);
-  if (!measured.ok() && cut.windows.size() > 1) {
-    report.notes.push_back(measured.error().ToString());
-    cut = CutRun(span, nullptr, 0, Interval{0, 0}, options.window);
-    measured = MeasureDevices(run, activity, clocks, cut.windows, unknown);
-  }
-  if (!measured.ok()) return measured.error();
-  const std::vector<DeviceUsage>& devices = *measured;
+  AddUnknownOutside(run, clocks, span, &unknown);
+  const RunWindows cut = CutOf(run, share, clocks, span);
+  const size_t headline = HeadlineOf(cut, options.window);
+  for (std::string& note : share.notes) report.notes.push_back(std::move(note));
+  const std::vector<DeviceUsage> devices = DevicesOf(cut, share.machines);
   report.device_kind = DeviceKindOf(run, devices);
   report.run.steps = run.steps;
   if (report.device_kind == "simulated") {
@@ -321,15 +501,29 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
     report.run.exit_code = run.info->exit_code;
     report.run.signal = run.info->signal;
   }
-  AddDevices(run, devices, cut, &report);
-  AddUnknownTime(run, unknown, clocks, devices, cut, &report);
+  AddDevices(run, devices, cut, headline, &report);
+  AddUnknownTime(run, unknown, clocks, devices, cut, headline, &report);
   report.operation_devices = OperationDevices(report);
-  NoteCompany(CompanyOf(run, clocks, span), &ledger, &report);
+  DeviceCompany company;
+  for (MachineShare& machine : share.machines) {
+    std::vector<UnprofiledUse>& uses = machine.company.uses;
+    std::move(uses.begin(), uses.end(), std::back_inserter(company.uses));
+    company.mps_uuids.merge(machine.company.mps_uuids);
+  }
+  NoteCompany(company, &ledger, &report);
   NoteHostsOutside(run, HostsOutside(run, clocks, span), devices, &ledger, &report);
   NoteWorkOutside(&report);
-  if (explained) {
-    report.ranks =
-        SplitCommunication(run, analyzed->waits, clocks, cut.windows[cut.headline], options);
+  if (options.detail == ReportDetail::kAll && run.sums == nullptr) {
+    SplitRanks split = SplitCommunication(run, clocks, cut.windows[headline]);
+    if (waits != nullptr) {
+      ExplainLateRanks(run, *waits, options, &split.late);
+    } else if (options.window == ReportWindow::kStep) {
+      TakeMeanwhile(share.late, &split.late);
+    }
+    for (size_t r = 0; r < split.ranks.size(); ++r) {
+      split.ranks[r].while_late = std::move(split.late[r].meanwhile);
+    }
+    report.ranks = std::move(split.ranks);
   }
   if (run.sums != nullptr) NoteSums(run, span, &ledger, &report);
   report.ledger =
@@ -338,10 +532,55 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   report.run.metadata = MetadataOf(run);
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
   NoteUnnamedNodes(&report);
-  if (!all) DropKernels(&report);
+  if (options.detail != ReportDetail::kAll) DropKernels(&report);
   report.run.verdict = VerdictOf(report);
   report.diagnosis = Diagnose(report);
   return report;
+}
+
+}  // namespace
+
+Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
+  const Status same = CheckSumsFit(run, options);
+  if (!same.ok()) return same.error();
+  Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, options);
+  if (!analyzed.ok()) return analyzed.error();
+  const KnownWaits waits = std::move(analyzed->waits);
+  const ClockAlignment clocks = AlignClocks(run, ReferenceHost(run));
+  Result<RunShare> share = ShareOf(run, std::move(*analyzed), clocks);
+  if (!share.ok()) return share.error();
+  return Assemble(run, std::move(*share), clocks, &waits, options);
+}
+
+Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions& options,
+                                         std::vector<LateRank> late) {
+  Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, options);
+  if (!analyzed.ok()) return analyzed.error();
+  ShareOfMachine share;
+  Machines machines(run, *analyzed, nullptr);
+  for (const bool for_run : {false, true}) {
+    Result<MachineShare> machine = machines.Measure(AllOf(run), for_run, &share.notes);
+    if (!machine.ok()) return machine.error();
+    (for_run ? share.as_root : share.machine) = std::move(*machine);
+  }
+  share.processes = std::move(analyzed->shares);
+  share.late = std::move(late);
+  ExplainLateRanks(run, analyzed->waits, options, &share.late);
+  return share;
+}
+
+std::vector<LateRank> LateRanksOf(const Run& run, const RunShare& share,
+                                  const BreakdownOptions& options) {
+  const ClockAlignment clocks = AlignClocks(run, ReferenceHost(run));
+  const RunWindows cut = CutOf(run, share, clocks, RunSpan(run, FindRoot(run)));
+  SplitRanks split = SplitCommunication(run, clocks, cut.windows[HeadlineOf(cut, options.window)]);
+  std::erase_if(split.late, [](const LateRank& rank) { return rank.times.empty(); });
+  return std::move(split.late);
+}
+
+Report ReportOfShare(const Run& run, RunShare share, const BreakdownOptions& options) {
+  const ClockAlignment clocks = AlignClocks(run, ReferenceHost(run));
+  return Assemble(run, std::move(share), clocks, nullptr, options);
 }
 
 }  // namespace gpubound

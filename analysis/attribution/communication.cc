@@ -151,21 +151,19 @@ class Ranks {
     late_[last.rank].push_back(late);
   }
 
-  std::vector<ReportRank> Finish(const KnownWaits& waits, const BreakdownOptions& options) {
-    std::vector<ReportRank> reports;
+  SplitRanks Finish() {
+    SplitRanks split;
     for (const auto& [key, rank] : index_) {
-      ReportRank& report = ranks_[rank].report;
-      if (report.collectives == 0) continue;
+      if (ranks_[rank].report.collectives == 0) continue;
       MarkDoubts(&ranks_[rank]);
-      std::vector<Interval>& late = late_[rank];
-      for (Interval& interval : late) {
-        interval = {OwnTime(key.first, interval.begin_ns), OwnTime(key.first, interval.end_ns)};
+      LateRank late{key.first, Raw(key.second), std::move(late_[rank]), {}};
+      for (Interval& time : late.times) {
+        time = {OwnTime(key.first, time.begin_ns), OwnTime(key.first, time.end_ns)};
       }
-      report.while_late = WhatItDid(run_.processes[key.first], std::move(late),
-                                    waits.HeritageOf(key.first), options);
-      reports.push_back(std::move(report));
+      split.late.push_back(std::move(late));
+      split.ranks.push_back(std::move(ranks_[rank].report));
     }
-    return reports;
+    return split;
   }
 
  private:
@@ -236,9 +234,8 @@ class Streams {
 
 }  // namespace
 
-std::vector<ReportRank> SplitCommunication(const Run& run, const KnownWaits& waits,
-                                           const ClockAlignment& clocks, const Interval& window,
-                                           const BreakdownOptions& options) {
+SplitRanks SplitCommunication(const Run& run, const ClockAlignment& clocks,
+                              const Interval& window) {
   Ranks ranks(run, clocks);
   Streams streams;
   Communicators communicators;
@@ -262,7 +259,15 @@ std::vector<ReportRank> SplitCommunication(const Run& run, const KnownWaits& wai
   });
   match.Finish();
   book();
-  return ranks.Finish(waits, options);
+  return ranks.Finish();
+}
+
+void ExplainLateRanks(const Run& run, const KnownWaits& waits, const BreakdownOptions& options,
+                      std::vector<LateRank>* late) {
+  for (LateRank& rank : *late) {
+    rank.meanwhile =
+        WhatItDid(run.processes[rank.process], rank.times, waits.HeritageOf(rank.process), options);
+  }
 }
 
 }  // namespace gpubound

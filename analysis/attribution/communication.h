@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/attribution/breakdown_options.h"
+#include "analysis/attribution/run_share.h"
 #include "analysis/base/interval.h"
 #include "analysis/processes/clock_align.h"
 #include "analysis/processes/known_waits.h"
@@ -22,12 +23,18 @@
 
 namespace gpubound {
 
+struct SplitRanks {
+  std::vector<ReportRank> ranks;
+  std::vector<LateRank> late;  // of each of these; on the clock of its process
+};
+
 // Of the collective kernels of |run| within |window| (trace time of the reference host of
-// |clocks|), in order of process and device. Empty where no rank ran any. |waits|: of all
-// processes.
-std::vector<ReportRank> SplitCommunication(const Run& run, const KnownWaits& waits,
-                                           const ClockAlignment& clocks, const Interval& window,
-                                           const BreakdownOptions& options);
+// |clocks|), in order of process and device. Empty where no rank ran any.
+SplitRanks SplitCommunication(const Run& run, const ClockAlignment& clocks, const Interval& window);
+
+// Fills LateRank::meanwhile. |waits|: of all processes of |run|, whose events are there.
+void ExplainLateRanks(const Run& run, const KnownWaits& waits, const BreakdownOptions& options,
+                      std::vector<LateRank>* late);
 
 }  // namespace gpubound
 

@@ -9,6 +9,9 @@
 namespace gpubound {
 namespace {
 
+constexpr char kIterations[] = "iterations";
+constexpr size_t kNone = ~size_t{0};
+
 Interval Shifted(const Interval& time, int64_t offset_ns) {
   return {time.begin_ns + offset_ns, time.end_ns + offset_ns};
 }
@@ -70,8 +73,8 @@ ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_n
   row.used = device.used;
   row.smi_model = whole.smi_model;
   if (whole.busy_ns > 0) {
-    row.inflation =
-        whole.smi_model * static_cast<double>(span_ns) / static_cast<double>(whole.busy_ns);
+    row.inflation = whole.smi_model * static_cast<double>(whole.time.length()) /
+                    static_cast<double>(whole.busy_ns);
   }
   for (const DeviceBand& band : device.bands) {
     const ProcessTrace& process = run.processes[band.process];
@@ -81,11 +84,21 @@ ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_n
   return row;
 }
 
+// Device time in window |index|, busy or not.
+int64_t HeldIn(const std::vector<DeviceUsage>& devices, const RunWindows& cut, size_t index) {
+  int64_t held_ns = 0;
+  for (const DeviceUsage& device : devices) {
+    if (device.used) held_ns += LengthIn(cut, index, device);
+  }
+  return held_ns;
+}
+
 }  // namespace
 
-Interval WorkTime(const RunActivity& activity, const std::vector<int64_t>& offset_ns) {
+Interval WorkTime(const std::vector<size_t>& processes, const RunActivity& activity,
+                  const std::vector<int64_t>& offset_ns) {
   Interval work{INT64_MAX, INT64_MIN};
-  for (size_t p = 0; p < activity.size(); ++p) {
+  for (const size_t p : processes) {
     if (activity[p] == nullptr || activity[p]->size() == 0) continue;
     DeviceActivity::Reader reader(*activity[p]);
     DeviceActivity::Change change;
@@ -98,25 +111,24 @@ Interval WorkTime(const RunActivity& activity, const std::vector<int64_t>& offse
   return work;
 }
 
-RunWindows CutRun(const Interval& span, const ProcessAnalysis* stepping, int64_t offset_ns,
-                  const Interval& work, ReportWindow wanted) {
+RunWindows CutRun(const Interval& span, const Steps* stepping, int64_t offset_ns,
+                  const Interval& work) {
   RunWindows cut;
   cut.windows.push_back(span);
   if (stepping != nullptr && stepping->warm_up) {
     const Interval warm_up = Shifted(*stepping->warm_up, offset_ns).ClippedTo(span);
     Interval steady{warm_up.end_ns, warm_up.end_ns};
-    if (!stepping->steady.empty()) {
-      steady.end_ns = stepping->steady.back().time.end_ns + offset_ns;
+    if (stepping->steady > 0) {
+      steady.end_ns = stepping->steady_end_ns + offset_ns;
       steady = steady.ClippedTo(span);
     }
     const std::pair<const char*, Interval> parts[] = {
         {"start-up", {span.begin_ns, warm_up.begin_ns}},
         {"warm-up", warm_up},
-        {"iterations", steady},
+        {kIterations, steady},
         {"shutdown", {steady.end_ns, span.end_ns}}};
     for (const auto& [name, window] : parts) {
       if (window.empty()) continue;
-      if (window == steady && wanted == ReportWindow::kStep) cut.headline = cut.windows.size();
       cut.windows.push_back(window);
       cut.parts.emplace_back(name);
     }
@@ -125,20 +137,61 @@ RunWindows CutRun(const Interval& span, const ProcessAnalysis* stepping, int64_t
   if (inside.empty()) return cut;
   cut.work = cut.windows.size();
   cut.windows.push_back(inside);
-  if (wanted == ReportWindow::kWork) cut.headline = cut.work;
   return cut;
 }
 
+int64_t LengthIn(const RunWindows& cut, size_t index, const DeviceUsage& device) {
+  const int64_t own_ns = device.windows[index].time.length();
+  const bool is_part = index != 0 && index != cut.work;
+  return is_part ? own_ns : std::max(own_ns, cut.windows[index].length());
+}
+
+size_t HeadlineOf(const RunWindows& cut, ReportWindow wanted) {
+  if (wanted == ReportWindow::kWork) return cut.work;
+  const auto steady = std::find(cut.parts.begin(), cut.parts.end(), kIterations);
+  if (wanted == ReportWindow::kWhole || steady == cut.parts.end()) return 0;
+  return static_cast<size_t>(steady - cut.parts.begin()) + 1;
+}
+
+std::vector<DeviceUsage> DevicesOf(const RunWindows& cut,
+                                   const std::vector<MachineShare>& machines) {
+  std::vector<DeviceUsage> devices;
+  for (const MachineShare& machine : machines) {
+    const RunWindows& own = machine.cut;
+    std::vector<size_t> places;  // in the machine's windows, of those of the run
+    for (const std::string& part : cut.parts) {
+      const auto same = std::find(own.parts.begin(), own.parts.end(), part);
+      const bool all = own.parts.empty() && part == kIterations;
+      places.push_back(all ? 0
+                       : same == own.parts.end()
+                           ? kNone
+                           : 1 + static_cast<size_t>(same - own.parts.begin()));
+    }
+    if (cut.work != 0) places.push_back(own.work != 0 ? own.work : kNone);
+    for (const DeviceUsage& device : machine.devices) {
+      DeviceUsage& usage = devices.emplace_back(device);
+      usage.windows.resize(1);
+      for (const size_t place : places) {
+        usage.windows.push_back(place == kNone ? DeviceTime() : device.windows[place]);
+      }
+    }
+  }
+  return devices;
+}
+
 void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const RunWindows& cut,
-                Report* report) {
+                size_t headline_index, Report* report) {
   ReportRun& summary = report->run;
   const int64_t span_ns = cut.windows.front().length();
   summary.wall_ns = span_ns;
-  summary.headline = cut.headline == 0 ? "span" : cut.headline == cut.work ? "work" : "iterations";
-  summary.headline_ns = cut.windows[cut.headline].length();
+  summary.headline = headline_index == 0          ? "span"
+                     : headline_index == cut.work ? "work"
+                                                  : kIterations;
+  summary.headline_ns = cut.windows[headline_index].length();
   summary.gpu_busy_is_lower_bound = !run.lost.empty();
   for (const DeviceUsage& device : devices) {
-    ReportDevice& row = report->devices.emplace_back(DeviceRow(run, device, span_ns));
+    ReportDevice& row =
+        report->devices.emplace_back(DeviceRow(run, device, LengthIn(cut, 0, device)));
     row.has_unknown_time =
         std::any_of(device.seen_by.begin(), device.seen_by.end(),
                     [report](size_t p) { return report->processes[p].unknown_ns > 0; });
@@ -155,26 +208,27 @@ void AddDevices(const Run& run, const std::vector<DeviceUsage>& devices, const R
                              time.compute_ns, time.comm_ns, time.copy_ns, time.graph_ns > 0});
   }
   const auto used = static_cast<double>(summary.devices_used);
-  const auto share = [used](int64_t part_ns, int64_t whole_ns) {
-    const double whole = used * static_cast<double>(whole_ns);
-    return whole > 0 ? static_cast<double>(part_ns) / whole : 0;
+  const auto share = [](int64_t part_ns, int64_t whole_ns) {
+    return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
   };
-  const DeviceTime headline = SumOf(devices, cut.headline);
-  summary.gpu_busy_share = share(headline.busy_ns, summary.headline_ns);
-  summary.compute_share = share(headline.compute_ns, summary.headline_ns);
-  summary.comm_share = share(headline.comm_ns, summary.headline_ns);
-  summary.copy_share = share(headline.copy_ns, summary.headline_ns);
+  const DeviceTime headline = SumOf(devices, headline_index);
+  const int64_t held_ns = HeldIn(devices, cut, headline_index);
+  summary.gpu_busy_share = share(headline.busy_ns, held_ns);
+  summary.compute_share = share(headline.compute_ns, held_ns);
+  summary.comm_share = share(headline.comm_ns, held_ns);
+  summary.copy_share = share(headline.copy_ns, held_ns);
   summary.smi_model = used > 0 ? headline.smi_model / used : 0;
   summary.most_smi_model =
-      used > 0 ? headline.most_smi_model / used : MostOf(devices, cut.headline);
-  summary.nvml_utilization = NvmlShare(devices, cut.headline);
+      used > 0 ? headline.most_smi_model / used : MostOf(devices, headline_index);
+  summary.nvml_utilization = NvmlShare(devices, headline_index);
   summary.gpu_busy_is_upper_bound = headline.graph_ns > 0;
   const DeviceTime whole = SumOf(devices, 0);
-  summary.whole_gpu_busy_share = share(whole.busy_ns, span_ns);
+  summary.whole_gpu_busy_share = share(whole.busy_ns, HeldIn(devices, cut, 0));
   summary.whole_gpu_busy_is_upper_bound = whole.graph_ns > 0;
   if (cut.work == 0) return;
   summary.work_ns = cut.windows[cut.work].length();
-  summary.work_gpu_busy_share = share(SumOf(devices, cut.work).busy_ns, summary.work_ns);
+  summary.work_gpu_busy_share =
+      share(SumOf(devices, cut.work).busy_ns, HeldIn(devices, cut, cut.work));
 }
 
 }  // namespace gpubound

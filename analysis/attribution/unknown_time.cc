@@ -77,15 +77,15 @@ class UnknownTimes {
  public:
   UnknownTimes(const Run& run, const RunUnknown& unknown, const ClockAlignment& clocks,
                const std::vector<DeviceUsage>& devices, const RunWindows& cut, const Report& report)
-      : unknown_(unknown),
+      : run_(run),
+        unknown_(unknown),
+        clocks_(clocks),
         devices_(devices),
         cut_(cut),
         report_(report),
         has_sums_(run.sums != nullptr) {
     for (size_t p = 0; p < run.processes.size(); ++p) {
-      const ProcessTrace& process = run.processes[p];
       most_.emplace_back(report.processes[p]);
-      spans_.push_back(Shifted({process.span_begin_ns, process.span_end_ns}, clocks.offset_ns[p]));
       const bool knows_all = unknown[p].times.empty() && unknown[p].outside.empty();
       if (!knows_all || has_sums_) not_all_known_.push_back(p);
     }
@@ -99,18 +99,21 @@ class UnknownTimes {
       return {ShareOf(*ns, window.length()), false};
     }
     int64_t unknown_ns = 0;
-    int64_t used = 0;
+    int64_t held_ns = 0;
+    bool any = false;
     for (const DeviceUsage& device : devices_) {
       if (!device.used) continue;
-      ++used;
-      const int64_t not_busy_ns = window.length() - device.windows[index].busy_ns;
-      unknown_ns += std::min(LengthOn(&device, window), std::max<int64_t>(0, not_busy_ns));
+      any = true;
+      const int64_t length_ns = LengthIn(cut_, index, device);
+      held_ns += length_ns;
+      const int64_t not_busy_ns = length_ns - device.windows[index].busy_ns;
+      unknown_ns += std::clamp<int64_t>(not_busy_ns, 0, LengthOn(device, index));
     }
-    if (used == 0) {
+    if (!any) {
       unknown_ns = LengthOn(nullptr, window);
       return {ShareOf(unknown_ns, window.length()), has_sums_ && unknown_ns > 0};
     }
-    return {ShareOf(unknown_ns, used * window.length()), unknown_ns > 0};
+    return {ShareOf(unknown_ns, held_ns), unknown_ns > 0};
   }
 
   // Whether a process that sees |device| ran without being recorded.
@@ -120,26 +123,53 @@ class UnknownTimes {
   }
 
  private:
-  // In which processes' time is unknown that see |device|; all processes where it is null.
+  // In which processes' time is unknown that see |device|, in window |index|. What is none of the
+  // run's parts may be longer on the clock of the run than on that of the machine.
+  int64_t LengthOn(const DeviceUsage& device, size_t index) const {
+    Interval window = device.windows[index].time;
+    if (device.seen_by.empty()) return 0;
+    const int64_t offset_ns = clocks_.offset_ns[device.seen_by.front()];
+    window = Shifted(window, offset_ns);
+    if (index == 0 || index == cut_.work) {
+      const Interval& whole = cut_.windows[index];
+      window = {std::min(window.begin_ns, whole.begin_ns), std::max(window.end_ns, whole.end_ns)};
+    }
+    return std::min(LengthOn(&device, window), LengthIn(cut_, index, device));
+  }
+
+  // The same within |window| of the run's clock; of all processes where |device| is null.
   int64_t LengthOn(const DeviceUsage* device, const Interval& window) const {
     std::vector<Interval> all;
     int64_t sum_ns = 0;
     for (const size_t p : not_all_known_) {
-      const bool may_use_it = device == nullptr || unknown_[p].sees_any ||
+      const bool may_use_it = device == nullptr || SeesAnyOn(p, *device) ||
                               std::binary_search(device->seen_by.begin(), device->seen_by.end(), p);
       if (!may_use_it) continue;
+      const int64_t offset_ns = clocks_.offset_ns[p];
+      const ProcessTrace& process = run_.processes[p];
+      const Interval span = Shifted({process.span_begin_ns, process.span_end_ns}, offset_ns);
       // Of what is summed nothing but the length is known, and that it lies in the process's span.
       const int64_t most_ns =
           device == nullptr ? report_.processes[p].unknown_ns : most_[p].On(*device);
-      sum_ns += std::min(most_ns, spans_[p].ClippedTo(window).length());
-      for (const Interval& time : unknown_[p].times) all.push_back(time.ClippedTo(window));
+      sum_ns += std::min(most_ns, span.ClippedTo(window).length());
+      for (const Interval& time : unknown_[p].times) {
+        all.push_back(Shifted(time, offset_ns).ClippedTo(window));
+      }
       for (const Interval& time : unknown_[p].outside) {
-        all.push_back(time.ClippedTo(window));
+        all.push_back(Shifted(time, offset_ns).ClippedTo(window));
         sum_ns += all.back().length();
       }
     }
     sum_ns = std::min(sum_ns, window.length());
     return has_sums_ ? sum_ns : std::min(sum_ns, UnionLength(std::move(all)));
+  }
+
+  // A process that says of no device whether it sees it sees those of its machine.
+  bool SeesAnyOn(size_t p, const DeviceUsage& device) const {
+    return unknown_[p].sees_any &&
+           std::any_of(device.seen_by.begin(), device.seen_by.end(), [&](size_t other) {
+             return AreOneMachine(run_.processes[p], run_.processes[other]);
+           });
   }
 
   // Where nobody but the one process with unknown time uses the one device.
@@ -167,21 +197,21 @@ class UnknownTimes {
     return unknown_ns;
   }
 
+  const Run& run_;
   const RunUnknown& unknown_;
+  const ClockAlignment& clocks_;
   const std::vector<DeviceUsage>& devices_;
   const RunWindows& cut_;
   const Report& report_;
   const bool has_sums_;
   std::vector<MostUnknown> most_;      // by process
-  std::vector<Interval> spans_;        // likewise, on the clock of the run
   std::vector<size_t> not_all_known_;  // processes with unknown time
 };
 
 }  // namespace
 
 RunUnknown UnknownOf(const Run& run, const std::vector<std::vector<Interval>>& pauses,
-                     const std::vector<int64_t>& offset_ns, const Interval& span) {
-  const bool windows_differ = !run.steps.empty() && HasSeveralHosts(run);
+                     const std::vector<int64_t>& offset_ns) {
   RunUnknown unknown;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const ProcessTrace& process = run.processes[p];
@@ -196,19 +226,25 @@ RunUnknown UnknownOf(const Run& run, const std::vector<std::vector<Interval>>& p
       const Interval inside = time.ClippedTo(own);
       if (!inside.empty()) of.times.push_back(Shifted(inside, offset_ns[p]));
     }
-    if (!windows_differ || of.sees_any) continue;
-    for (const Interval& time : OutsideOf(process, Shifted(span, -offset_ns[p]))) {
-      of.outside.push_back(Shifted(time, offset_ns[p]));
-    }
   }
   return unknown;
 }
 
+void AddUnknownOutside(const Run& run, const ClockAlignment& clocks, const Interval& span,
+                       RunUnknown* unknown) {
+  if (run.steps.empty() || !HasSeveralHosts(run)) return;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    ProcessUnknown& of = (*unknown)[p];
+    if (of.sees_any) continue;
+    of.outside = OutsideOf(run.processes[p], Shifted(span, -clocks.offset_ns[p]));
+  }
+}
+
 void AddUnknownTime(const Run& run, const RunUnknown& unknown, const ClockAlignment& clocks,
-                    const std::vector<DeviceUsage>& devices, const RunWindows& cut,
+                    const std::vector<DeviceUsage>& devices, const RunWindows& cut, size_t headline,
                     Report* report) {
   const UnknownTimes times(run, unknown, clocks, devices, cut, *report);
-  report->run.unknown = times.In(cut.headline);
+  report->run.unknown = times.In(headline);
   report->run.whole_unknown = times.In(0);
   if (cut.work != 0) report->run.work_unknown = times.In(cut.work);
   std::vector<std::string>& unused = report->run.devices_unused;

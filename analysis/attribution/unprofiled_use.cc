@@ -4,7 +4,10 @@
 #include "analysis/attribution/unprofiled_use.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -63,11 +66,12 @@ bool WorkedUnseen(const ReportDevice& device) {
 
 }  // namespace
 
-DeviceCompany CompanyOf(const Run& run, const ClockAlignment& clocks, const Interval& span) {
+DeviceCompany CompanyOf(const Run& run, const std::vector<size_t>& processes,
+                        const Interval& span) {
   const std::set<std::pair<std::string, int64_t>> profiled = ProfiledPids(run);
   DeviceCompany company;
   std::map<std::tuple<std::string, std::string, int64_t>, UnprofiledUse> uses;
-  for (size_t p = 0; p < run.processes.size(); ++p) {
+  for (const size_t p : processes) {
     const ProcessTrace& process = run.processes[p];
     if (!ListsItself(process)) continue;
     const std::string& host = process.identity.host;
@@ -79,10 +83,9 @@ DeviceCompany CompanyOf(const Run& run, const ClockAlignment& clocks, const Inte
       // A context that is there for one sample is one that comes or goes.
       if (seen.client.last_ns == seen.client.first_ns) continue;
       const int64_t last_ns = std::min(seen.client.last_ns, process.span_end_ns);
-      const int64_t offset_ns = clocks.offset_ns[p];
-      const Interval time = Interval{seen.client.first_ns + offset_ns,
-                                     std::max(last_ns, seen.client.first_ns + 1) + offset_ns}
-                                .ClippedTo(span);
+      const Interval time =
+          Interval{seen.client.first_ns, std::max(last_ns, seen.client.first_ns + 1)}.ClippedTo(
+              span);
       if (time.empty()) continue;
       const auto [entry, is_new] = uses.try_emplace(
           {host, seen.uuid, pid}, UnprofiledUse{host, seen.uuid, pid, seen.name, time});

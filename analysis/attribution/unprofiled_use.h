@@ -6,34 +6,20 @@
 #ifndef GPUBOUND_ANALYSIS_ATTRIBUTION_UNPROFILED_USE_H_
 #define GPUBOUND_ANALYSIS_ATTRIBUTION_UNPROFILED_USE_H_
 
-#include <cstdint>
-#include <set>
-#include <string>
+#include <cstddef>
 #include <vector>
 
+#include "analysis/attribution/run_share.h"
 #include "analysis/base/interval.h"
-#include "analysis/processes/clock_align.h"
 #include "analysis/report/report.h"
 #include "analysis/trace/run.h"
 
 namespace gpubound {
 
-struct UnprofiledUse {
-  std::string host;
-  std::string uuid;  // of the device
-  int64_t pid = 0;
-  std::string name;  // empty where it hides it
-  Interval time;     // in trace time of the reference host, to the sample
-};
-
-struct DeviceCompany {
-  std::vector<UnprofiledUse> uses;  // by host, device and pid; once each
-  std::set<std::string> mps_uuids;  // devices that are shared through MPS
-};
-
-// What lies within |span|, trace time of the reference host of |clocks|. A process that NVML did
-// not list itself, as in a container with pids of its own, is not asked: it cannot tell who is who.
-DeviceCompany CompanyOf(const Run& run, const ClockAlignment& clocks, const Interval& span);
+// What |processes|, which are those of one machine by their numbers in the run, saw within |span|. A
+// process that NVML did not list itself, as in a container with pids of its own, is not asked: it
+// cannot tell who is who.
+DeviceCompany CompanyOf(const Run& run, const std::vector<size_t>& processes, const Interval& span);
 
 // Marks the devices of |report| that the run used, counts and notes who else did, and where
 // nvidia-smi saw more than was recorded. |report| has its devices and processes, and is marked

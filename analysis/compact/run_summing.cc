@@ -125,9 +125,9 @@ Result<SummedRun> SumRun(const Run& run, const BreakdownOptions& options, int64_
     pauses.push_back(std::move(process.pauses));
   }
   const std::vector<int64_t> boundaries_ns = BoundariesOf(steps, span, until_ns);
-  Result<std::string> devices = SumDevices(
-      run, activity, UnknownOf(run, pauses, std::vector<int64_t>(processes.size()), span),
-      boundaries_ns, until_ns);
+  Result<std::string> devices =
+      SumDevices(run, activity, UnknownOf(run, pauses, std::vector<int64_t>(processes.size())),
+                 boundaries_ns, until_ns);
   if (!devices.ok()) return devices.error();
   const Interval added{run.sums == nullptr ? span.begin_ns : run.sums->until_ns, until_ns};
   for (size_t p = 0; p < processes.size(); ++p) {

@@ -12,6 +12,8 @@
 #include "analysis/correction/corrected_report.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/correction/run_costs.h"
+#include "analysis/parts/part_file.h"
+#include "analysis/parts/part_report.h"
 #include "analysis/reader/reader.h"
 #include "analysis/segments/run_sums.h"
 #include "analysis/trace/event_source.h"
@@ -52,6 +54,11 @@ Result<Report> Analyse(const Run& run, const ReportOptions& options) {
 }  // namespace
 
 Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& options) {
+  if (HoldsParts(path)) {
+    Result<PartsReport> parts = ReportOfParts(path, options);
+    if (!parts.ok()) return parts.error();
+    return AnalyzedRun{std::move(parts->run), std::move(parts->report)};
+  }
   const HelpersKept kept;  // for the opening, the processes and the devices
   Result<Run> run = OpenRun(path);
   if (!run.ok()) return run.error();

@@ -20,7 +20,8 @@ struct AnalyzedRun {
   Report report;
 };
 
-// Errors are those of OpenRun and BuildReport.
+// |path|: of a run, or of parts of one (analysis/parts). Errors are those of OpenRun and BuildReport,
+// or of ReportOfParts.
 Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& options = {});
 Result<Report> ReportOfRun(const std::string& path, const ReportOptions& options = {});
 

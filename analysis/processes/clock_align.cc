@@ -151,6 +151,31 @@ int64_t RealtimeShift(const Run& run, const std::string& host, const std::string
   return own && reference ? *own - *reference : 0;
 }
 
+bool AreOneMachine(const ProcessTrace& a, const ProcessTrace& b) {
+  if (a.identity.host == b.identity.host) return true;
+  return !a.boot_id.empty() && a.boot_id == b.boot_id;
+}
+
+std::vector<std::vector<size_t>> MachinesOf(const Run& run) {
+  std::vector<std::vector<size_t>> machines;
+  std::map<std::string, size_t> by_host;
+  std::map<std::string, size_t> by_boot_id;
+  for (size_t p = 0; p < run.processes.size(); ++p) {
+    const ProcessTrace& process = run.processes[p];
+    size_t place = machines.size();
+    if (const auto host = by_host.find(process.identity.host); host != by_host.end()) {
+      place = host->second;
+    } else if (const auto same = by_boot_id.find(process.boot_id); same != by_boot_id.end()) {
+      place = same->second;
+    }
+    if (place == machines.size()) machines.emplace_back();
+    machines[place].push_back(p);
+    by_host.emplace(process.identity.host, place);
+    if (!process.boot_id.empty()) by_boot_id.emplace(process.boot_id, place);
+  }
+  return machines;
+}
+
 std::vector<HostOutside> HostsOutside(const Run& run, const ClockAlignment& clocks,
                                       const Interval& span) {
   std::map<std::string, int64_t> furthest;

@@ -54,6 +54,13 @@ ClockAlignment AlignClocks(const Run& run, const std::string& reference_host);
 // known.
 int64_t RealtimeShift(const Run& run, const std::string& host, const std::string& reference_host);
 
+// Whether two processes share a kernel, and so its clocks and devices: by boot id, or where one does
+// not say it by host name. Containers with host names of their own may.
+bool AreOneMachine(const ProcessTrace& a, const ProcessTrace& b);
+
+// The processes of each machine, by their numbers in the run.
+std::vector<std::vector<size_t>> MachinesOf(const Run& run);
+
 // A host of which processes lie further outside the run's span than any launcher explains: its
 // clock is off, or they outlived the run.
 struct HostOutside {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -45,15 +46,16 @@ Samples SamplesOf(const ProcessTrace& process, const std::string& uuid, const In
 // Every process samples all devices of its host, so that one of them tells all: the one that has
 // most. Samples are evenly spaced, so their mean is the mean over time. What was summed up was cut
 // where windows may begin and end.
-void TakeUtilization(const Run& run, const ClockAlignment& clocks,
-                     const std::vector<Interval>& windows, DeviceUsage* usage) {
-  for (size_t p = 0; p < run.processes.size(); ++p) {
+void TakeUtilization(const Run& run, const std::vector<size_t>& processes,
+                     const std::vector<int64_t>& offset_ns, const std::vector<Interval>& windows,
+                     DeviceUsage* usage) {
+  for (const size_t p : processes) {
     const ProcessTrace& process = run.processes[p];
     const ProcessSums* sums = run.sums == nullptr ? nullptr : run.sums->Of(process.identity);
     const auto samples_in = [&](const Interval& window) {
-      Samples samples = SamplesOf(process, usage->uuid,
-                                  {std::max(window.begin_ns, SummedUntil(run)), window.end_ns},
-                                  clocks.offset_ns[p]);
+      Samples samples =
+          SamplesOf(process, usage->uuid,
+                    {std::max(window.begin_ns, SummedUntil(run)), window.end_ns}, offset_ns[p]);
       for (size_t i = 0; sums != nullptr && i < sums->utilization.size(); ++i) {
         const SummedUtilization& summed = sums->utilization[i];
         if (summed.uuid != usage->uuid) continue;
@@ -130,9 +132,11 @@ void PassSharing(int64_t until_ns, std::vector<ProcessActivity*> processes) {
 // What processes do on devices, as far as a run's sums do not tell it.
 class Pass {
  public:
-  Pass(const Run& run, const RunActivity& activity, const RunUnknown& unknown,
-       const std::vector<int64_t>& offset_ns, const std::vector<Interval>& windows)
+  Pass(const Run& run, const std::vector<size_t>& numbers, const RunActivity& activity,
+       const RunUnknown& unknown, const std::vector<int64_t>& offset_ns,
+       const std::vector<Interval>& windows)
       : run_(run),
+        numbers_(numbers),
         activity_(activity),
         unknown_(unknown),
         offset_ns_(offset_ns),
@@ -141,13 +145,16 @@ class Pass {
   // All that happens before |until_ns|, on each device in order. |parts|: see MeasureDevices().
   Status Until(int64_t until_ns, size_t parts, DeviceTable* devices) const {
     std::deque<ProcessActivity> processes;
-    for (size_t p = 0; p < run_.processes.size(); ++p) {
+    for (const size_t p : numbers_) {
       processes.emplace_back(run_, p, activity_[p].get(), offset_ns_[p], SummedUntil(run_),
                              devices);
     }
-    std::vector<size_t> sharing;
-    for (size_t p = 0; p < processes.size(); ++p) {
-      if (processes[p].NextTime() < until_ns && !processes[p].IsAlone()) sharing.push_back(p);
+    std::vector<size_t> sharing;  // numbers
+    std::vector<ProcessActivity*> sharing_ones;
+    for (size_t i = 0; i < processes.size(); ++i) {
+      if (processes[i].NextTime() >= until_ns || processes[i].IsAlone()) continue;
+      sharing.push_back(numbers_[i]);
+      sharing_ones.push_back(&processes[i]);
     }
     const std::vector<int64_t> bounds_ns = BoundsOfParts(sharing, until_ns, parts);
     const std::vector<DeviceTable::Unknown> unknown = devices->UnknownOf(unknown_);
@@ -163,9 +170,7 @@ class Pass {
     for (size_t part = 1; part < bounds_ns.size(); ++part) later.emplace_back(windows_);
     ForEachInParallel(bounds_ns.size(), [&](size_t part) {
       if (part == 0) {
-        std::vector<ProcessActivity*> all;
-        for (const size_t p : sharing) all.push_back(&processes[p]);
-        PassSharing(bounds_ns.front(), std::move(all));
+        PassSharing(bounds_ns.front(), sharing_ones);
       } else {
         PassPart(sharing, unknown, {bounds_ns[part - 1], bounds_ns[part]}, &later[part - 1]);
       }
@@ -174,8 +179,8 @@ class Pass {
       devices->EndAt(bounds_ns[part - 1]);
       devices->Append(later[part - 1]);
     }
-    for (const std::shared_ptr<const DeviceActivity>& of : activity_) {
-      if (of != nullptr && of->error()) return *of->error();
+    for (const size_t p : numbers_) {
+      if (activity_[p] != nullptr && activity_[p]->error()) return *activity_[p]->error();
     }
     return Ok{};
   }
@@ -237,6 +242,7 @@ class Pass {
   }
 
   const Run& run_;
+  const std::vector<size_t>& numbers_;  // of the processes in the run
   const RunActivity& activity_;
   const RunUnknown& unknown_;
   const std::vector<int64_t>& offset_ns_;  // by process
@@ -245,19 +251,22 @@ class Pass {
 
 }  // namespace
 
-Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const RunActivity& activity,
-                                                const ClockAlignment& clocks,
+Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run,
+                                                const std::vector<size_t>& processes,
+                                                const RunActivity& activity,
+                                                const std::vector<int64_t>& offset_ns,
                                                 const std::vector<Interval>& windows,
                                                 const RunUnknown& unknown, size_t parts) {
   DeviceTable devices(windows);
   const Status resumed = Resume(run, &devices);
   if (!resumed.ok()) return resumed.error();
-  const Status passed =
-      Pass(run, activity, unknown, clocks.offset_ns, windows).Until(kOpenEnded, parts, &devices);
+  const Status passed = Pass(run, processes, activity, unknown, offset_ns, windows)
+                            .Until(kOpenEnded, parts, &devices);
   if (!passed.ok()) return passed.error();
   std::vector<DeviceUsage> usages = devices.Finish();
   for (DeviceUsage& usage : usages) {
-    TakeUtilization(run, clocks, windows, &usage);
+    for (size_t w = 0; w < windows.size(); ++w) usage.windows[w].time = windows[w];
+    TakeUtilization(run, processes, offset_ns, windows, &usage);
   }
   return usages;
 }
@@ -276,8 +285,10 @@ Result<std::string> SumDevices(const Run& run, const RunActivity& activity,
   const Status resumed = Resume(run, &devices);
   if (!resumed.ok()) return resumed.error();
   const std::vector<int64_t> offset_ns(run.processes.size());
-  const Status passed =
-      Pass(run, activity, unknown, offset_ns, windows).Until(until_ns, /*parts=*/0, &devices);
+  std::vector<size_t> processes(run.processes.size());
+  std::iota(processes.begin(), processes.end(), size_t{0});
+  const Status passed = Pass(run, processes, activity, unknown, offset_ns, windows)
+                            .Until(until_ns, /*parts=*/0, &devices);
   if (!passed.ok()) return passed.error();
   devices.EndAt(until_ns);
   StateArchive archive;

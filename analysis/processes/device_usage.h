@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices of a run: what each physical device did over all processes that used it, and what share
-// each process had in it. One pass over what their sweeps saw. Pure but for reading that.
+// Devices of a machine: what each physical device did over all processes that used it, and what
+// share each process had in it. One pass over what their sweeps saw. Pure but for reading that.
 #ifndef GPUBOUND_ANALYSIS_PROCESSES_DEVICE_USAGE_H_
 #define GPUBOUND_ANALYSIS_PROCESSES_DEVICE_USAGE_H_
 
@@ -14,7 +14,6 @@
 
 #include "analysis/base/interval.h"
 #include "analysis/base/status.h"
-#include "analysis/processes/clock_align.h"
 #include "analysis/timeline/device_activity.h"
 #include "analysis/trace/run.h"
 
@@ -22,6 +21,7 @@ namespace gpubound {
 
 // Of one device within one window.
 struct DeviceTime {
+  Interval time;           // the window, on the clock that it was given in
   int64_t busy_ns = 0;     // union of all work
   int64_t compute_ns = 0;  // union of the work of a class
   int64_t comm_ns = 0;
@@ -62,7 +62,8 @@ struct DeviceUsage {
   std::vector<DeviceBand> bands;  // within the first window; of the processes that used it
 };
 
-// When a process's work on its devices could have run unrecorded, on the clock of the run.
+// When a process's work on its devices could have run unrecorded, on one clock with the
+// windows.
 struct ProcessUnknown {
   std::vector<Interval> times;    // within its span
   std::vector<Interval> outside;  // in which others were recorded
@@ -74,12 +75,15 @@ using RunUnknown = std::vector<ProcessUnknown>;  // by process
 // What the devices of each process did since the run's sums, by process; null: nothing.
 using RunActivity = std::vector<std::shared_ptr<const DeviceActivity>>;
 
-// Every device that any process saw, in order of host and ordinal, within each of |windows| (trace
-// time of the reference host of |clocks|). A device without uuid is one per host and ordinal.
-// An error where the run's sums cannot tell one of the windows from the rest. |parts|: into so many
+// Every device that any of |processes| saw, which are those of one machine by their numbers in the
+// run, in order of host and ordinal, within each of |windows| (trace time of that machine). A device
+// without uuid is one per host and ordinal. An error where the run's sums cannot tell one of the
+// windows from the rest. |offset_ns|: by process, to the clock of |windows|. |parts|: into so many
 // the time is cut, which are gone through side by side; 0: as many as are worth it.
-Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run, const RunActivity& activity,
-                                                const ClockAlignment& clocks,
+Result<std::vector<DeviceUsage>> MeasureDevices(const Run& run,
+                                                const std::vector<size_t>& processes,
+                                                const RunActivity& activity,
+                                                const std::vector<int64_t>& offset_ns,
                                                 const std::vector<Interval>& windows,
                                                 const RunUnknown& unknown, size_t parts = 0);
 

@@ -42,6 +42,11 @@ std::string MachineNames::Of(const std::string& host, const std::string& boot_id
   return host + "#" + boot_id.substr(0, kOfBootId);
 }
 
+std::string NoteOnSharedName(const std::string& host, size_t machines) {
+  return FormatCount(machines) + " machines are called " + host + ". All but one of them are " +
+         host + "# and the begin of their boot id here.";
+}
+
 void SeparateMachines(std::set<ProcessIdentity>* running, Run* run) {
   MachineNames names;
   if (run->info) names.Of(run->info->host, run->info->boot_id);
@@ -60,9 +65,7 @@ void SeparateMachines(std::set<ProcessIdentity>* running, Run* run) {
       run->processes.begin(), run->processes.end(),
       [](const ProcessTrace& a, const ProcessTrace& b) { return a.identity < b.identity; });
   for (const auto& [host, given] : renamed) {
-    run->problems.push_back(FormatCount(given.size() + 1) + " machines are called " + host +
-                            ". All but one of them are " + host +
-                            "# and the begin of their boot id here.");
+    run->problems.push_back(NoteOnSharedName(host, given.size() + 1));
   }
 }
 

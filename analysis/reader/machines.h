@@ -4,6 +4,7 @@
 #ifndef GPUBOUND_ANALYSIS_READER_MACHINES_H_
 #define GPUBOUND_ANALYSIS_READER_MACHINES_H_
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -22,6 +23,9 @@ class MachineNames {
  private:
   std::map<std::string, std::string> keeps_;  // host name to the boot id that keeps it
 };
+
+// That so many machines are called |host|.
+std::string NoteOnSharedName(const std::string& host, size_t machines);
 
 // Gives processes of machines that share a host name one of their own, and adds a note. The
 // launcher's machine keeps the name, else that of the first process. |running|: processes of the run,

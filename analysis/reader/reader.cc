@@ -187,6 +187,7 @@ void AwaitTransaction() { std::this_thread::sleep_for(kTransaction); }
 struct Reading {
   ReadProcess read_process;
   std::function<void()> wait;
+  std::optional<MachineOfRun> machine = {};  // of which alone it is
 };
 
 // The files of |process|, read from |files| and not closed, as they are now, where it may be wrong:
@@ -256,14 +257,36 @@ std::set<ProcessIdentity> ReadProcesses(const Reading& reading,
   return running;
 }
 
+void NoteWhoIsMissing(const std::set<ProcessIdentity>& present,
+                      const std::set<ProcessIdentity>& overwritten, Run* run) {
+  if (run->processes.empty()) {
+    run->problems.push_back(
+        "No process of this run was recorded: none used CUDA, NVTX or a gpubound scope, or what "
+        "did could not be recorded and has said why on stderr, or was started with an environment "
+        "or an LD_PRELOAD of its own.");
+  }
+  NoteMissingProcesses(present, overwritten, run);
+  NoteUnlistedProcesses(run);
+  NoteMissingRanks(run);
+  std::sort(run->lost.begin(), run->lost.end());
+  run->lost.erase(std::unique(run->lost.begin(), run->lost.end()), run->lost.end());
+}
+
 Result<Run> ReadRun(const std::string& path, const Reading& reading) {
-  Result<RunFiles> found = OpenRunFiles(path);
+  const std::optional<MachineOfRun>& machine = reading.machine;
+  Result<RunFiles> found =
+      OpenRunFiles(path, {}, machine ? machine->hosts : std::set<std::string>());
   if (!found.ok()) return found.error();
 
   Run run;
   run.path = path;
   if (found->has_run_json) ReadLauncherRecord(path, &run);
   NoteMissingRecord(*found, &run);
+  if (machine && !machine->tells_run) {
+    found->has_silent_unrecorded = false;
+    run.ledger = {};
+    run.problems.clear();
+  }
   Result<std::shared_ptr<const RunSums>> sums = ReadRunSums(path);
   if (!sums.ok()) return sums.error();
   run.sums = std::move(*sums);
@@ -287,12 +310,6 @@ Result<Run> ReadRun(const std::string& path, const Reading& reading) {
     if (others == processes.end() || others->second.segments.empty()) run.lost.push_back(identity);
   }
   NoteUnrecorded(*found, &run);
-  if (processes.empty()) {
-    run.problems.push_back(
-        "No process of this run was recorded: none used CUDA, NVTX or a gpubound scope, or what "
-        "did could not be recorded and has said why on stderr, or was started with an environment "
-        "or an LD_PRELOAD of its own.");
-  }
 
   std::set<ProcessIdentity> running = ReadProcesses(reading, &processes, &run);
   for (ProcessTrace& process : run.processes) {
@@ -314,11 +331,7 @@ Result<Run> ReadRun(const std::string& path, const Reading& reading) {
   for (const TraceFileName& name : found->names) present.insert(name.identity);
   for (const ProcessIdentity& identity : files.not_there) present.erase(identity);
   for (const auto& [identity, of_process] : processes) present.insert(identity);
-  NoteMissingProcesses(present, files.overwritten, &run);
-  NoteUnlistedProcesses(&run);
-  NoteMissingRanks(&run);
-  std::sort(run.lost.begin(), run.lost.end());
-  run.lost.erase(std::unique(run.lost.begin(), run.lost.end()), run.lost.end());
+  if (!machine) NoteWhoIsMissing(present, files.overwritten, &run);
   return run;
 }
 
@@ -332,6 +345,16 @@ Result<Run> LoadRun(const std::string& path) { return LoadRunWaiting(path, &Awai
 
 Result<Run> OpenRun(const std::string& path) {
   return ReadRun(path, {&OpenProcess, &AwaitTransaction});
+}
+
+Result<Run> ReadMachine(const std::string& path, const MachineOfRun& machine) {
+  return ReadRun(path, {machine.loads ? &LoadProcess : &OpenProcess, &AwaitTransaction, machine});
+}
+
+void NoteWhoIsMissing(Run* run) {
+  std::set<ProcessIdentity> present(run->lost.begin(), run->lost.end());
+  for (const ProcessTrace& process : run->processes) present.insert(process.identity);
+  NoteWhoIsMissing(present, {}, run);
 }
 
 Result<Run> OpenGrowingRun(const std::string& path) {

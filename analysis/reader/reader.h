@@ -7,6 +7,7 @@
 #define GPUBOUND_ANALYSIS_READER_READER_H_
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "analysis/base/status.h"
@@ -27,6 +28,18 @@ Result<Run> LoadRunWaiting(const std::string& path, const std::function<void()>&
 // stream. The report of a run whose sources have failed() afterwards is void; LoadRun knows what is
 // missing.
 Result<Run> OpenRun(const std::string& path);
+
+// One machine of a run, for the part that is made of it (analysis/parts): processes of other hosts,
+// as the names of files have them, are passed over, and nothing is said of who is missing.
+struct MachineOfRun {
+  std::set<std::string> hosts;  // several where containers have names of their own
+  bool tells_run = true;        // it says what belongs to no machine: no other one does
+  bool loads = false;           // as LoadRun() does, else as OpenRun()
+};
+Result<Run> ReadMachine(const std::string& path, const MachineOfRun& machine);
+
+// What is said of who is missing in a run whose processes were put together since.
+void NoteWhoIsMissing(Run* run);
 
 // The same for a run that may still go on. Of processes that run (on this machine) there is what
 // their files hold by now, and their spans are open-ended; nothing is salvaged.

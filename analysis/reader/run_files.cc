@@ -70,6 +70,10 @@ Error NoDirectory(const fs::path& path, const fs::file_status& status) {
   if (fs::file_size(path, ignored) == 0) {
     return RunError(path.string(), "an empty file", kGiveDirectory);
   }
+  if (BeginsAsPart(path.string())) {
+    return RunError(path.string(), "a part of a run, which holds no events",
+                    "Give the run's directory. Reports, checks and comparisons take parts.");
+  }
   return RunError(
       path.string(), "a file",
       std::string(kGiveDirectory) + " `gpubound import FILE` makes a run of another tool's trace.");
@@ -146,13 +150,20 @@ bool OpenNew(const FileNames& files, bool live, OpenedFiles* opened) {
   return !fresh.empty();
 }
 
+void KeepHosts(const std::set<std::string>& hosts, FileList* list) {
+  std::erase_if(list->files,
+                [&](const auto& file) { return !hosts.contains(file.second.identity.host); });
+  std::erase_if(list->unrecorded, [&](const auto& of) { return !hosts.contains(of.first.host); });
+}
+
 // Lists until no mapping is there that was not opened before the listing, then opens the databases
 // of that listing; where one of these has gone, as another command makes them smaller, once more.
 Result<FileList> OpenAll(const std::string& path, const std::function<void()>& meanwhile,
-                         OpenedFiles* opened) {
+                         const std::set<std::string>& hosts, OpenedFiles* opened) {
   for (int listing = 1;; ++listing) {
     Result<FileList> list = ListFiles(path);
     if (!list.ok()) return list;
+    if (!hosts.empty()) KeepHosts(hosts, &*list);
     if (meanwhile) meanwhile();
     const bool last = listing >= kMostListings;
     if (OpenNew(list->files, /*live=*/true, opened) && !last) continue;
@@ -229,9 +240,27 @@ bool ModeSaysUnrecorded(const std::string& path) {
 
 }  // namespace
 
-Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void()>& meanwhile) {
+bool BeginsAsPart(const std::string& path) {
+  if (IsNoPlainFile(path)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(kPartMagic.size(), '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == kPartMagic;
+}
+
+Result<std::set<std::string>> HostsIn(const std::string& path) {
+  const Result<FileList> list = ListFiles(path);
+  if (!list.ok()) return list.error();
+  std::set<std::string> hosts;
+  for (const auto& [file, name] : list->files) hosts.insert(name.identity.host);
+  for (const auto& [identity, file] : list->unrecorded) hosts.insert(identity.host);
+  return hosts;
+}
+
+Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void()>& meanwhile,
+                              const std::set<std::string>& hosts) {
   OpenedFiles opened;
-  const Result<FileList> list = OpenAll(path, meanwhile, &opened);
+  const Result<FileList> list = OpenAll(path, meanwhile, hosts, &opened);
   if (!list.ok()) return list.error();
   RunFiles files;
   files.has_run_json = list->has_run_json;

@@ -13,7 +13,9 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,8 +36,17 @@ struct RunFiles {
 };
 
 // An error where |path| is no folder of a run. |meanwhile|: what happens between listing and
-// opening, in tests.
-Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void()>& meanwhile = {});
+// opening, in tests. |hosts|: files of others are passed over, as if they were not there; empty: none.
+Result<RunFiles> OpenRunFiles(const std::string& path, const std::function<void()>& meanwhile = {},
+                              const std::set<std::string>& hosts = {});
+
+// The hosts that have files in the folder of a run, as the names of the files have them. The same
+// error.
+Result<std::set<std::string>> HostsIn(const std::string& path);
+
+// How a file of parts begins, which are made from runs (analysis/parts).
+inline constexpr std::string_view kPartMagic = "GPBDPART";
+bool BeginsAsPart(const std::string& path);
 
 // The databases of the process |identity| of the run in |folder| as they are now; absent where none
 // can be read.

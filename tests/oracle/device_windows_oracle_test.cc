@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -152,10 +153,10 @@ Figures Naive(const gpubound::Run& run, const std::vector<int64_t>& offsets,
 Figures Measured(const gpubound::Run& run, const RunActivity& activity,
                  const std::vector<int64_t>& offsets, const std::vector<Interval>& windows,
                  const RunUnknown& unknown, size_t parts) {
-  ClockAlignment clocks;
-  clocks.offset_ns = offsets;
+  std::vector<size_t> processes(run.processes.size());
+  std::iota(processes.begin(), processes.end(), size_t{0});
   const Result<std::vector<DeviceUsage>> devices =
-      MeasureDevices(run, activity, clocks, windows, unknown, parts);
+      MeasureDevices(run, processes, activity, offsets, windows, unknown, parts);
   EXPECT_TRUE(devices.ok()) << (devices.ok() ? "" : devices.error().ToString());
   Figures figures;
   if (!devices.ok()) return figures;
@@ -331,7 +332,7 @@ TEST(DeviceWindowsOracleTest, SummingARunBeforeSomeProcessesBeginChangesNothing)
     for (const ProcessTrace& process : whole.processes) {
       pauses.push_back(AnalyzeProcess(process, {})->pauses);
     }
-    const RunUnknown unknown = UnknownOf(whole, pauses, offsets, RunSpan(whole, FindRoot(whole)));
+    const RunUnknown unknown = UnknownOf(whole, pauses, offsets);
     EXPECT_EQ(Measured(run, Analyzed(run), offsets, windows, unknown, 1 + seed % 5),
               Naive(whole, offsets, windows, unknown));
   }

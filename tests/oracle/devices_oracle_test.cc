@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -61,8 +62,11 @@ Times Measured(const gpubound::Run& run, const Interval& window) {
     EXPECT_TRUE(analysis.ok());
     activity.push_back(analysis.ok() ? analysis->activity : nullptr);
   }
-  const Result<std::vector<DeviceUsage>> devices = MeasureDevices(
-      run, activity, AlignClocks(run, "host"), {window}, RunUnknown(run.processes.size()));
+  std::vector<size_t> processes(run.processes.size());
+  std::iota(processes.begin(), processes.end(), size_t{0});
+  const Result<std::vector<DeviceUsage>> devices =
+      MeasureDevices(run, processes, activity, AlignClocks(run, "host").offset_ns, {window},
+                     RunUnknown(run.processes.size()));
   EXPECT_TRUE(devices.ok()) << (devices.ok() ? "" : devices.error().ToString());
   Times times;
   if (!devices.ok()) return times;

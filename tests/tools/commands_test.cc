@@ -345,6 +345,30 @@ TEST(Commands, ARunOfWhichNothingWasRecordedHasNothingToShow) {
   EXPECT_THAT(imagined.err, HasSubstr("found no process that was recorded"));
 }
 
+TEST(Commands, PartsAreMadeMergedAndReported) {
+  const TemporaryFolder folder;
+  const std::string run = WriteEmptyRun(folder.File("empty.gpubound"));
+  EXPECT_EQ(Gpubound({"part", run}).status, kExitWrongUse);
+  EXPECT_EQ(Gpubound({"merge", "-o", "x"}).status, kExitWrongUse);
+  EXPECT_EQ(Gpubound({"part", folder.File("none"), "-o", folder.File("x")}).status,
+            kExitUnreadable);
+  const std::string part = folder.File("one.part");
+  ASSERT_EQ(Gpubound({"part", run, "-o", part}).status, kExitSuccess);
+  const std::string merged = folder.File("all.part");
+  ASSERT_EQ(Gpubound({"merge", part, part, "-o", merged}).status, kExitSuccess);
+  EXPECT_EQ(Gpubound({"report", merged}).status, kExitSuccess);
+  EXPECT_EQ(Gpubound({"merge", folder.File("none"), "-o", merged}).status, kExitUnreadable);
+  EXPECT_EQ(Gpubound({"merge", part, "-o", "/nonexistent/x"}).status, kExitCheckFailed);
+  for (const char* command : {"whatif", "compact", "sql", "export"}) {
+    Arguments words = {command, merged};
+    if (words[0] == "whatif") words.insert(words.end(), {"--scale", "device:0.5"});
+    if (words[0] == "export") words.insert(words.end(), {"--chrome", folder.File("c")});
+    const Captured captured = Gpubound(words);
+    EXPECT_EQ(captured.status, kExitUnreadable) << command;
+    EXPECT_THAT(captured.err, HasSubstr("a part of a run, which holds no events")) << command;
+  }
+}
+
 TEST(Commands, TwoExportsDoNotShareStdout) {
   const TemporaryFolder folder;
   const std::string run = WriteEmptyRun(folder.File("empty.gpubound"));

@@ -34,6 +34,8 @@ constexpr Command kCommands[] = {
     {"sql", "RUN [QUERY]", "ask a run with SQL", QueryRun},
     {"export", "RUN --FORMAT FILE", "give a run to other tools", ExportRun},
     {"compact", "RUN", "sum a run's older time and thin its events", CompactStoredRun},
+    {"part", "RUN -o FILE", "reduce a machine's share of a run where it lies", MakePartOfRun},
+    {"merge", "PART... -o FILE", "put parts of a run together", MergePartsOfRun},
     {"doctor", "[RUN]", "this machine's readiness, or a trace's gaps", RunDoctor},
     {"env", "", "variables for other launchers to set", PrintEnvironment},
     {"completion", "SHELL", "a script that lets a shell complete all this", PrintCompletion},

@@ -41,6 +41,8 @@ int Verify(const Arguments& arguments);
 int ExportRun(const Arguments& arguments);
 int QueryRun(const Arguments& arguments);
 int CompactStoredRun(const Arguments& arguments);
+int MakePartOfRun(const Arguments& arguments);
+int MergePartsOfRun(const Arguments& arguments);
 int RunDoctor(const Arguments& arguments);
 int PrintCompletion(const Arguments& arguments);
 int PrintManual(const Arguments& arguments);

@@ -18,7 +18,7 @@ MODEL = TRACE + ["analysis/report", "analysis/diagnosis"]
 ATTRIBUTION = SEGMENTS + ["analysis/timeline", "analysis/sweep", "analysis/processes", "analysis/report",
                           "analysis/diagnosis"]
 CORRECTION = ATTRIBUTION + ["analysis/reader", "analysis/calibration", "analysis/replay",
-                            "analysis/attribution"]
+                            "analysis/attribution", "analysis/parts"]
 CUPTI = ["cupti_hooks/cupti", "cupti_hooks/nvtx", "cupti_hooks/sampling"]
 TOOLS = ["proto", "analysis", "libprofiler/env_vars.h", "annotate/include"]
 
@@ -45,6 +45,7 @@ ROOMS = {
     # The rules from figures to findings, which every output shows: they read the model alone.
     "analysis/diagnosis": TRACE + ["analysis/report"],
     "analysis/attribution": ATTRIBUTION,
+    "analysis/parts": ATTRIBUTION + ["analysis/reader", "analysis/attribution"],
     "analysis/correction": CORRECTION,
     "analysis/compact": ATTRIBUTION + ["analysis/reader", "analysis/attribution"],
     # These two can name the model and nothing of the engine: they read a report and compute nothing.
@@ -90,7 +91,7 @@ CONFINED = {
     r"cuda(_runtime.*)?\.h": ["cupti_hooks/", "examples/"],
     r"(nvtx3/.*|nvToolsExt.*)": ["cupti_hooks/nvtx/"],
     r"Python\.h": ["annotate/python/"],
-    r"protozero/.*": ["proto/", "analysis/output/export/perfetto_packets.cc"],
+    r"protozero/.*": ["proto/", "analysis/parts/", "analysis/output/export/perfetto_packets.cc"],
     r"zstd.*\.h": ["proto/compress.cc"],
     r"CLI/.*": ["tools/commands/"],
     r"simdjson\.h": ["analysis/import/chrome_event.cc"],

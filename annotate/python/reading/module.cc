@@ -13,6 +13,7 @@
 #include "annotate/python/extension/compat.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -29,6 +30,9 @@
 #include "analysis/output/export/summary_json.h"
 #include "analysis/output/page/notebook_html.h"
 #include "analysis/output/tables/arrow_run.h"
+#include "analysis/parts/machine_part.h"
+#include "analysis/parts/part_file.h"
+#include "analysis/reader/run_files.h"
 #include "analysis/report/report_json.h"
 #include "analysis/report/what_if_result.h"
 
@@ -390,6 +394,73 @@ PyObject* CompareOf(PyObject* module, PyObject* arguments) {
   return compared->ok() ? Text(**compared) : Raise(module, compared->error());
 }
 
+PyObject* Bytes(const std::string& bytes) {
+  return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
+}
+
+// hosts(path): of the files of a run.
+PyObject* HostsOf(PyObject* module, PyObject* path_object) {
+  std::string path;
+  if (!ReadText(path_object, &path)) return nullptr;
+  const auto hosts = WithoutLock([&] { return HostsIn(path); });
+  if (!hosts) return nullptr;
+  if (!hosts->ok()) return Raise(module, hosts->error());
+  return ListOf([&](PyObject* list) {
+    return std::all_of((*hosts)->begin(), (*hosts)->end(),
+                       [list](const std::string& host) { return AppendNew(list, Text(host)); });
+  });
+}
+
+// part(path, host or "", operations): what a file of parts holds.
+PyObject* PartOfRun(PyObject* module, PyObject* arguments) {
+  PyObject* path_object = nullptr;
+  PyObject* host_object = nullptr;
+  PyObject* operation_list = nullptr;
+  std::string path;
+  std::string host;
+  std::vector<std::string> operations;
+  if (PyArg_UnpackTuple(arguments, "part", 3, 3, &path_object, &host_object, &operation_list) ==
+          0 ||
+      !ReadText(path_object, &path) || !ReadText(host_object, &host) ||
+      !ReadTexts(operation_list, &operations)) {
+    return nullptr;
+  }
+  const auto packed = WithoutLock([&]() -> Result<std::string> {
+    const Result<std::vector<MachinePart>> parts = MakeParts(path, host, operations);
+    if (!parts.ok()) return parts.error();
+    std::vector<StoredPart> stored;
+    for (const MachinePart& part : *parts) stored.push_back(StorePart(part));
+    return PackParts(MergeParts(std::move(stored)));
+  });
+  if (!packed) return nullptr;
+  return packed->ok() ? Bytes(**packed) : Raise(module, packed->error());
+}
+
+// merge([bytes, ...]): what a file of all of them holds.
+PyObject* MergeOf(PyObject* module, PyObject* list) {
+  const Py_ssize_t count = PyList_Size(list);
+  if (count < 0) return nullptr;
+  std::vector<std::string_view> texts;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    char* bytes = nullptr;
+    Py_ssize_t size = 0;
+    if (PyBytes_AsStringAndSize(PyList_GetItem(list, i), &bytes, &size) != 0) return nullptr;
+    texts.emplace_back(bytes, static_cast<size_t>(size));
+  }
+  // The list and what is in it outlive the call.
+  const auto packed = WithoutLock([&]() -> Result<std::string> {
+    std::vector<StoredPart> all;
+    for (const std::string_view text : texts) {
+      Result<std::vector<StoredPart>> parts = UnpackParts(text, "a part");
+      if (!parts.ok()) return parts.error();
+      std::move(parts->begin(), parts->end(), std::back_inserter(all));
+    }
+    return PackParts(MergeParts(std::move(all)));
+  });
+  if (!packed) return nullptr;
+  return packed->ok() ? Bytes(**packed) : Raise(module, packed->error());
+}
+
 // tables(): (name, what a row is) of each table.
 PyObject* Tables(PyObject*, PyObject*) {
   const std::vector<TraceTable>& tables = AllTraceTables();
@@ -400,14 +471,23 @@ PyObject* Tables(PyObject*, PyObject*) {
   });
 }
 
-PyMethodDef functions[] = {
-    {"open", OpenRunAt, METH_O, nullptr},          {"tables", Tables, METH_NOARGS, nullptr},
-    {"table", TableOf, METH_VARARGS, nullptr},     {"query", QueryOf, METH_VARARGS, nullptr},
-    {"stream", StreamOf, METH_O, nullptr},         {"schema", SchemaOf, METH_O, nullptr},
-    {"names", NamesOf, METH_O, nullptr},           {"values", ValuesOf, METH_VARARGS, nullptr},
-    {"verdict", VerdictOf, METH_O, nullptr},       {"problems", ProblemsOf, METH_O, nullptr},
-    {"report", ReportOf, METH_VARARGS, nullptr},   {"what_if", WhatIfOf, METH_VARARGS, nullptr},
-    {"compare", CompareOf, METH_VARARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {{"open", OpenRunAt, METH_O, nullptr},
+                           {"tables", Tables, METH_NOARGS, nullptr},
+                           {"table", TableOf, METH_VARARGS, nullptr},
+                           {"query", QueryOf, METH_VARARGS, nullptr},
+                           {"stream", StreamOf, METH_O, nullptr},
+                           {"schema", SchemaOf, METH_O, nullptr},
+                           {"names", NamesOf, METH_O, nullptr},
+                           {"values", ValuesOf, METH_VARARGS, nullptr},
+                           {"verdict", VerdictOf, METH_O, nullptr},
+                           {"problems", ProblemsOf, METH_O, nullptr},
+                           {"report", ReportOf, METH_VARARGS, nullptr},
+                           {"what_if", WhatIfOf, METH_VARARGS, nullptr},
+                           {"compare", CompareOf, METH_VARARGS, nullptr},
+                           {"hosts", HostsOf, METH_O, nullptr},
+                           {"part", PartOfRun, METH_VARARGS, nullptr},
+                           {"merge", MergeOf, METH_O, nullptr},
+                           {nullptr, nullptr, 0, nullptr}};
 
 constexpr char kRunErrorHelp[] =
     "A run that cannot be read: what was done, to what, what was found, what was expected, and "

@@ -155,7 +155,7 @@ TEST_F(UnknownTimeTest, OfSumsIsAnUpperBoundWhereThereIsSome) {
     summed.sums = std::make_shared<RunSums>();
     const ClockAlignment clocks = {{0, 0}, {}, {}, {}};
     const RunUnknown unknown(summed.processes.size());
-    AddUnknownTime(summed, unknown, clocks, {}, {{{0, kSpanNs}}, {}, 0}, &*report);
+    AddUnknownTime(summed, unknown, clocks, {}, {{{0, kSpanNs}}, {}, 0}, 0, &*report);
     EXPECT_DOUBLE_EQ(report->run.unknown.share, some ? 0.2 : 0);
     EXPECT_EQ(report->run.unknown.is_upper_bound, some);
   }

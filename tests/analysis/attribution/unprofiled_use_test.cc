@@ -34,7 +34,7 @@ class UnprofiledUseTest : public testing::Test {
     ProcessTrace& process = run_.processes.emplace_back();
     process.identity = {host, pid, 1};
     process.span_end_ns = kSpanNs;
-    clocks_.offset_ns.push_back(0);
+    processes_.push_back(processes_.size());
     Sees(&process, static_cast<uint32_t>(pid), 1);
     return process;
   }
@@ -44,12 +44,12 @@ class UnprofiledUseTest : public testing::Test {
     process->device_clients.push_back({"GPU-a", name, {pid, through_mps, first_ns, last_ns}});
   }
   ProcessTrace& process() { return run_.processes[0]; }
-  std::vector<UnprofiledUse> Uses() { return CompanyOf(run_, clocks_, {0, kSpanNs}).uses; }
-  void Note() { NoteCompany(CompanyOf(run_, clocks_, {0, kSpanNs}), &ledger_, &report_); }
+  std::vector<UnprofiledUse> Uses() { return CompanyOf(run_, processes_, {0, kSpanNs}).uses; }
+  void Note() { NoteCompany(CompanyOf(run_, processes_, {0, kSpanNs}), &ledger_, &report_); }
   uint64_t Count(LedgerCounter counter) const { return ledger_[static_cast<size_t>(counter)]; }
 
   Run run_;
-  ClockAlignment clocks_;
+  std::vector<size_t> processes_;
   Ledger ledger_{};
   Report report_;
 };

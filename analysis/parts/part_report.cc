@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// No state.
+#include "analysis/parts/part_report.h"
+
+#include <utility>
+#include <vector>
+
+#include "analysis/attribution/build_report.h"
+#include "analysis/base/in_parallel.h"
+#include "analysis/base/text_table.h"
+#include "analysis/parts/machine_part.h"
+#include "analysis/parts/part_file.h"
+
+namespace gpubound {
+namespace {
+
+constexpr char kNoEvents[] = "parts of a run hold no events";
+
+}  // namespace
+
+Result<std::vector<MachinePart>> LoadParts(const std::string& path) {
+  const Result<std::vector<StoredPart>> stored = ReadParts(path);
+  if (!stored.ok()) return stored.error();
+  std::vector<Result<MachinePart>> loaded(stored->size(), Error{});
+  ForEachInParallel(stored->size(), [&](size_t p) { loaded[p] = LoadPart((*stored)[p], path); });
+  std::vector<MachinePart> parts;
+  for (Result<MachinePart>& part : loaded) {
+    if (!part.ok()) return part.error();
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
+Result<PartsReport> ReportOfParts(const std::string& path, const BreakdownOptions& options) {
+  Result<std::vector<MachinePart>> parts = LoadParts(path);
+  if (!parts.ok()) return parts.error();
+  const size_t machines = parts->size();
+  Result<CombinedRun> combined = CombineParts(std::move(*parts));
+  if (!combined.ok()) return combined.error();
+  if (!options.operations.empty() && options.operations != combined->operations) {
+    return Error{"choosing operations", path, "--operations for a report of parts",
+                 "those that the parts were made with",
+                 "Give --operations to gpubound part, and leave it out here."};
+  }
+  Run& run = combined->run;
+  run.path = path;
+  const bool explained = !combined->share.late.empty();
+  Report report = ReportOfShare(run, std::move(combined->share), options);
+  for (ReportProcess& process : report.processes) process.corrected_why_not = kNoEvents;
+  report.notes.push_back(
+      "This is made from parts of " + Counted(machines, "machine") +
+      ", which hold no events: there are no corrected values, no critical path, no what-if and no "
+      "timeline" +
+      (explained ? "." : ", and nobody knows what late ranks did."));
+  return PartsReport{std::move(run), std::move(report)};
+}
+
+}  // namespace gpubound
