@@ -370,7 +370,7 @@ Result<Lateness> LatenessOf(std::vector<MachinePart> parts) {
   for (LateRank& rank : LateRanksOf(combined->run, combined->share, options)) {
     const ProcessTrace& process = combined->run.processes[rank.process];
     lateness.ranks.push_back({process.identity.pid, process.identity.start_realtime_ns,
-                              process.boot_id, std::move(rank)});
+                              process.boot_id, process.identity.host, std::move(rank)});
   }
   return lateness;
 }
@@ -417,6 +417,17 @@ Result<std::vector<MachinePart>> MakeParts(const std::string& path, const std::s
     if (!failed || machine.loads) return parts;
     machine.loads = true;
   }
+}
+
+MachinePart AbsentPart(const std::string& name, const std::string& why) {
+  MachinePart part;
+  part.version = GPUBOUND_VERSION;
+  part.host = name;
+  part.lost.push_back({name, 0, 0});
+  ++part.ledger[static_cast<size_t>(LedgerCounter::processes_missing)];
+  part.problems.push_back("Nothing came from " + name + (why.empty() ? "" : ": " + why) +
+                          ". What its processes did is not in this report.");
+  return part;
 }
 
 Result<CombinedRun> CombineParts(std::vector<MachinePart> parts) {

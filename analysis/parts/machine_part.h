@@ -71,6 +71,7 @@ struct Lateness {
     int64_t pid = 0;
     int64_t start_realtime_ns = 0;
     std::string boot_id;
+    std::string host;
     LateRank rank;
   };
   std::vector<Rank> ranks;
@@ -83,6 +84,9 @@ Result<Lateness> LatenessOf(std::vector<MachinePart> parts);
 Result<std::vector<MachinePart>> MakeParts(const std::string& path, const std::string& host,
                                            const std::vector<std::string>& operations,
                                            const Lateness& lateness = {});
+
+// In place of the part of a machine, or of several, that never came.
+MachinePart AbsentPart(const std::string& name, const std::string& why);
 
 // A run of the machines of |parts|, with what is missing counted, and the share that its report is made
 // from. An error where parts were made with different operations, or two of them have the same device.

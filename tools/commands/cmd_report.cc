@@ -20,6 +20,7 @@
 #include "analysis/report/report.h"
 #include "analysis/report/report_json.h"
 #include "analysis/report/simulated_mark.h"
+#include "tools/commands/cluster_parts.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/load_report.h"
 #include "tools/commands/open_page.h"
@@ -77,6 +78,7 @@ struct ReportArguments {
   std::string plot;  // as |html|
   std::vector<std::string> group_by;
   bool no_replay = false;
+  std::string engine;  // that makes the parts; empty: none is needed
   bool force = false;
   TextOptions text;
   ReportOptions model;
@@ -153,6 +155,12 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
   parser.AddFlag(
       "--no-replay", &arguments->no_replay,
       "Recorded values alone, several times as fast: no corrected ones, no critical path");
+  parser
+      .AddOption("--on", &arguments->engine,
+                 "Reduce each machine's files there: local:N, slurm, ray, ray://HOST:PORT, "
+                 "dask://HOST:PORT")
+      .Check(NotEmpty())
+      .Value("ENGINE");
   parser.AddFlag("--force", &arguments->force, "Let --html and --plot replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
   if (std::erase(arguments->text.by, "kernel") > 0) arguments->text.kernels = true;
@@ -230,7 +238,15 @@ int PrintReport(const Arguments& words) {
   arguments.model.savings = !arguments.csv;
   arguments.model.what_if = !arguments.html.empty();
   arguments.model.calibration_folder = CalibrationFolder();
-  const std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
+  std::string run = arguments.runs.empty() ? std::string() : arguments.runs.front();
+  std::optional<PartsOfCluster> parts;
+  if (!arguments.engine.empty()) {
+    parts.emplace();
+    const int status = parts->Make(run, arguments.engine, arguments.model.operations);
+    if (status != 0) return status;
+    arguments.model.operations.clear();
+    run = parts->path();
+  }
   const Result<AnalyzedRun> analyzed = LoadRunAndReport(run, arguments.model);
   if (!analyzed.ok()) {
     PrintError(analyzed.error());

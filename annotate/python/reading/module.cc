@@ -17,6 +17,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -411,22 +412,83 @@ PyObject* HostsOf(PyObject* module, PyObject* path_object) {
   });
 }
 
-// part(path, host or "", operations): what a file of parts holds.
+// What |bytes| hold; they outlive it. False: an error is set.
+bool ReadBytes(PyObject* object, std::string_view* bytes) {
+  char* begin = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(object, &begin, &size) != 0) return false;
+  *bytes = {begin, static_cast<size_t>(size)};
+  return true;
+}
+
+Result<std::vector<MachinePart>> PartsIn(std::string_view packed) {
+  constexpr char kName[] = "merged parts";
+  const Result<std::vector<StoredPart>> stored = UnpackParts(packed, kName);
+  if (!stored.ok()) return stored.error();
+  std::vector<MachinePart> parts;
+  for (const StoredPart& each : *stored) {
+    Result<MachinePart> part = LoadPart(each, kName);
+    if (!part.ok()) return part.error();
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
+Result<Lateness> LatenessIn(std::string_view packed) {
+  if (packed.empty()) return Lateness();
+  Result<std::vector<MachinePart>> parts = PartsIn(packed);
+  if (!parts.ok()) return parts.error();
+  return LatenessOf(std::move(*parts));
+}
+
+// late_hosts(merged): whose ranks kept others waiting.
+PyObject* LateHostsOf(PyObject* module, PyObject* merged) {
+  std::string_view packed;
+  if (!ReadBytes(merged, &packed)) return nullptr;
+  const auto lateness = WithoutLock([&] { return LatenessIn(packed); });
+  if (!lateness) return nullptr;
+  if (!lateness->ok()) return Raise(module, lateness->error());
+  std::set<std::string> hosts;
+  for (const Lateness::Rank& rank : (*lateness)->ranks) hosts.insert(rank.host);
+  return ListOf([&](PyObject* list) {
+    return std::all_of(hosts.begin(), hosts.end(),
+                       [list](const std::string& host) { return AppendNew(list, Text(host)); });
+  });
+}
+
+// absent(name, why): a part that says so.
+PyObject* AbsentOf(PyObject*, PyObject* arguments) {
+  PyObject* name_object = nullptr;
+  PyObject* why_object = nullptr;
+  std::string name;
+  std::string why;
+  if (PyArg_UnpackTuple(arguments, "absent", 2, 2, &name_object, &why_object) == 0 ||
+      !ReadText(name_object, &name) || !ReadText(why_object, &why)) {
+    return nullptr;
+  }
+  return Bytes(PackParts({StorePart(AbsentPart(name, why))}));
+}
+
+// part(path, host or "", operations, merged or b""): what a file of parts holds.
 PyObject* PartOfRun(PyObject* module, PyObject* arguments) {
   PyObject* path_object = nullptr;
   PyObject* host_object = nullptr;
   PyObject* operation_list = nullptr;
+  PyObject* merged = nullptr;
+  std::string_view merged_parts;
   std::string path;
   std::string host;
   std::vector<std::string> operations;
-  if (PyArg_UnpackTuple(arguments, "part", 3, 3, &path_object, &host_object, &operation_list) ==
-          0 ||
+  if (PyArg_UnpackTuple(arguments, "part", 4, 4, &path_object, &host_object, &operation_list,
+                        &merged) == 0 ||
       !ReadText(path_object, &path) || !ReadText(host_object, &host) ||
-      !ReadTexts(operation_list, &operations)) {
+      !ReadTexts(operation_list, &operations) || !ReadBytes(merged, &merged_parts)) {
     return nullptr;
   }
   const auto packed = WithoutLock([&]() -> Result<std::string> {
-    const Result<std::vector<MachinePart>> parts = MakeParts(path, host, operations);
+    const Result<Lateness> lateness = LatenessIn(merged_parts);
+    if (!lateness.ok()) return lateness.error();
+    const Result<std::vector<MachinePart>> parts = MakeParts(path, host, operations, *lateness);
     if (!parts.ok()) return parts.error();
     std::vector<StoredPart> stored;
     for (const MachinePart& part : *parts) stored.push_back(StorePart(part));
@@ -442,10 +504,7 @@ PyObject* MergeOf(PyObject* module, PyObject* list) {
   if (count < 0) return nullptr;
   std::vector<std::string_view> texts;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    char* bytes = nullptr;
-    Py_ssize_t size = 0;
-    if (PyBytes_AsStringAndSize(PyList_GetItem(list, i), &bytes, &size) != 0) return nullptr;
-    texts.emplace_back(bytes, static_cast<size_t>(size));
+    if (!ReadBytes(PyList_GetItem(list, i), &texts.emplace_back())) return nullptr;
   }
   // The list and what is in it outlive the call.
   const auto packed = WithoutLock([&]() -> Result<std::string> {
@@ -487,6 +546,8 @@ PyMethodDef functions[] = {{"open", OpenRunAt, METH_O, nullptr},
                            {"hosts", HostsOf, METH_O, nullptr},
                            {"part", PartOfRun, METH_VARARGS, nullptr},
                            {"merge", MergeOf, METH_O, nullptr},
+                           {"absent", AbsentOf, METH_VARARGS, nullptr},
+                           {"late_hosts", LateHostsOf, METH_O, nullptr},
                            {nullptr, nullptr, 0, nullptr}};
 
 constexpr char kRunErrorHelp[] =

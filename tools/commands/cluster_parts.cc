@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Starts `python3 -m gpubound.cluster`.
+#include "tools/commands/cluster_parts.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "analysis/base/status.h"
+#include "tools/console/console.h"
+#include "tools/console/exit_codes.h"
+#include "tools/launch/argv.h"
+
+namespace gpubound {
+namespace {
+
+constexpr char kPython[] = "python3";
+
+int Complain(const std::string& object, const std::string& found) {
+  PrintError(Error{"reducing the run on an engine", object, found, "python3 with gpubound",
+                   "pip install gpubound there, or make the parts with gpubound part."});
+  return kExitUnreadable;
+}
+
+}  // namespace
+
+PartsOfCluster::~PartsOfCluster() {
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+int PartsOfCluster::Make(const std::string& run, const std::string& engine,
+                         const std::vector<std::string>& operations) {
+  std::error_code error;
+  std::string path = (std::filesystem::temp_directory_path(error) / "gpubound-XXXXXX").string();
+  const int file = mkstemp(path.data());
+  if (file < 0) return Complain(path, std::generic_category().message(errno));
+  close(file);
+  path_ = path;
+  std::string ranges;
+  for (const std::string& name : operations) ranges += (ranges.empty() ? "" : ",") + name;
+  std::vector<std::string> words = {kPython, "-m", "gpubound.cluster", run, "--on", engine,
+                                    "-o",    path_};
+  if (!ranges.empty()) words.push_back("--operations=" + ranges);
+  const std::vector<char*> argv = ArgvOf(words);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, kPython, nullptr, nullptr, argv.data(), environ);
+  if (failed != 0) return Complain(kPython, std::generic_category().message(failed));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (!WIFEXITED(status)) return Complain(run, "a python3 that was killed");
+  const int code = WEXITSTATUS(status);
+  if (code == 0 || code == kExitWrongUse || code == kExitUnreadable) return code;  // it said why
+  return Complain(run, "a python3 without gpubound.cluster");
+}
+
+}  // namespace gpubound
