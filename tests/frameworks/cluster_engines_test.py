@@ -116,10 +116,26 @@ class EnginesTest(unittest.TestCase):
         ray = [f"{BIN}/ray", "start", "--node-ip-address", "127.0.0.1", "--num-cpus", "1", "--object-store-memory",
                "100000000", "--block"]
         self.machine("head", *ray, "--head", "--port", str(port), "--include-dashboard", "false")
-        time.sleep(15)
-        for host in HOSTS:
-            self.machine(host, *ray, "--address", f"127.0.0.1:{port}")
-        self.check(self.wait_for(HOSTS, lambda: cluster.ray(f"127.0.0.1:{port}")))
+        self.wait_until_listened_to(port)
+        nodes = {}
+
+        def join():
+            # A node gives up where the machine is busy.
+            for host in HOSTS:
+                if host not in nodes or nodes[host].poll() is not None:
+                    nodes[host] = self.machine(host, *ray, "--address", f"127.0.0.1:{port}")
+                    time.sleep(5)
+            return cluster.ray(f"127.0.0.1:{port}")
+
+        self.check(self.wait_for(HOSTS, join))
+
+    def wait_until_listened_to(self, port):
+        for _ in range(60):
+            with socket.socket() as client:
+                if client.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            time.sleep(1)
+        self.fail("the head did not start")
 
 
 if __name__ == "__main__":
