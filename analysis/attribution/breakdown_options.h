@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/report/target.h"
+
 namespace gpubound {
 
 // How much is worked out.
@@ -27,6 +29,7 @@ struct BreakdownOptions {
   ReportDetail detail = ReportDetail::kAll;
   // Foreign ranges that serve as operations beside the usual rule: "nvtx:DOMAIN", or "all".
   std::vector<std::string> operations;
+  std::vector<Target> targets;  // whose times are to be found
   // What a report says in place of corrected values, until a replay adds them.
   std::string why_not_replayed = "the replay was left out";
 };

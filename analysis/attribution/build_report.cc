@@ -26,6 +26,7 @@
 #include "analysis/attribution/run_headline.h"
 #include "analysis/attribution/run_share.h"
 #include "analysis/attribution/run_verdict.h"
+#include "analysis/attribution/training.h"
 #include "analysis/attribution/unknown_time.h"
 #include "analysis/attribution/unprofiled_use.h"
 #include "analysis/base/text_table.h"
@@ -152,6 +153,7 @@ struct AnalyzedProcesses {
   std::vector<ProcessShare> shares;
   RunActivity activity;
   KnownWaits waits;
+  std::vector<SteppingThread> threads;
 };
 
 // Every process from its begin, or from where the run's sums end.
@@ -162,7 +164,7 @@ Result<AnalyzedProcesses> AnalyzeProcesses(const Run& run, const BreakdownOption
         return AnalyzeProcess(process, *SourceOf(process), options, context);
       });
   if (!analyzed.ok()) return analyzed.error();
-  AnalyzedProcesses processes{{}, {}, std::move(analyzed->waits)};
+  AnalyzedProcesses processes{{}, {}, std::move(analyzed->waits), {}};
   std::vector<std::vector<Interval>> pauses;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     ProcessAnalysis& analysis = analyzed->all[p];
@@ -176,6 +178,7 @@ Result<AnalyzedProcesses> AnalyzeProcesses(const Run& run, const BreakdownOption
       share.steps.steady_end_ns = analysis.steady.back().time.end_ns;
     }
     share.report = std::move(analysis.report);
+    processes.threads.push_back({analysis.primary_thread, std::move(analysis.steady)});
     processes.activity.push_back(std::move(analysis.activity));
     pauses.push_back(std::move(analysis.pauses));
   }
@@ -461,9 +464,10 @@ void TakeMeanwhile(const std::vector<LateRank>& known, std::vector<LateRank>* la
   }
 }
 
-// |waits|: null where the events are not there.
-Report Assemble(const Run& run, RunShare share, const ClockAlignment& clocks,
-                const KnownWaits* waits, const BreakdownOptions& options) {
+// |waits|, |threads|: null where the events are not there.
+Result<Report> Assemble(const Run& run, RunShare share, const ClockAlignment& clocks,
+                        const KnownWaits* waits, const std::vector<SteppingThread>* threads,
+                        const BreakdownOptions& options) {
   Report report;
   NoteMisplacedWork(share.processes, &report);
   Ledger ledger = run.ledger;
@@ -533,6 +537,10 @@ Report Assemble(const Run& run, RunShare share, const ClockAlignment& clocks,
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
   NoteUnnamedNodes(&report);
   if (options.detail != ReportDetail::kAll) DropKernels(&report);
+  if (threads != nullptr) {
+    const Status trained = AddTraining(run, *threads, clocks, span, options, &report);
+    if (!trained.ok()) return trained.error();
+  }
   report.run.verdict = VerdictOf(report);
   report.diagnosis = Diagnose(report);
   return report;
@@ -546,10 +554,11 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, options);
   if (!analyzed.ok()) return analyzed.error();
   const KnownWaits waits = std::move(analyzed->waits);
+  const std::vector<SteppingThread> threads = std::move(analyzed->threads);
   const ClockAlignment clocks = AlignClocks(run, ReferenceHost(run));
   Result<RunShare> share = ShareOf(run, std::move(*analyzed), clocks);
   if (!share.ok()) return share.error();
-  return Assemble(run, std::move(*share), clocks, &waits, options);
+  return Assemble(run, std::move(*share), clocks, &waits, &threads, options);
 }
 
 Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions& options,
@@ -578,9 +587,9 @@ std::vector<LateRank> LateRanksOf(const Run& run, const RunShare& share,
   return std::move(split.late);
 }
 
-Report ReportOfShare(const Run& run, RunShare share, const BreakdownOptions& options) {
+Result<Report> ReportOfShare(const Run& run, RunShare share, const BreakdownOptions& options) {
   const ClockAlignment clocks = AlignClocks(run, ReferenceHost(run));
-  return Assemble(run, std::move(share), clocks, nullptr, options);
+  return Assemble(run, std::move(share), clocks, nullptr, nullptr, options);
 }
 
 }  // namespace gpubound

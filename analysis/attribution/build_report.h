@@ -23,7 +23,7 @@ Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions&
                                          std::vector<LateRank> late);
 // |run|: with all machines that |share| is of, the facts of its processes and, of their events, the
 // collective kernels.
-Report ReportOfShare(const Run& run, RunShare share, const BreakdownOptions& options);
+Result<Report> ReportOfShare(const Run& run, RunShare share, const BreakdownOptions& options);
 // Whom the report of the same will name late, and when they were.
 std::vector<LateRank> LateRanksOf(const Run& run, const RunShare& share,
                                   const BreakdownOptions& options);

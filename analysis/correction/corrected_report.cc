@@ -27,6 +27,7 @@
 #include "analysis/diagnosis/diagnose.h"
 #include "analysis/replay/replay.h"
 #include "analysis/report/main_process.h"
+#include "analysis/report/report_training.h"
 
 namespace gpubound {
 namespace {
@@ -188,6 +189,35 @@ void WidenByStartAndEnd(const StartAndEndCost& once, Bounds* span) {
   span->low = std::max<int64_t>(0, span->low - most_ns);
 }
 
+// The times at which targets were reached, without what profiling cost until then: of what is
+// uncertain about the span as much as the time is a part of it. A wait that could not be moved may
+// lie before.
+void TakeTargets(const Report& corrected, const ReplayedRun& replayed,
+                 const std::vector<double>& lost_ns, const ReportOptions& options, Report* report) {
+  if (report->run.training == nullptr || corrected.run.training == nullptr) return;
+  RunTraining training = *report->run.training;
+  for (size_t i = 0; i < training.targets.size(); ++i) {
+    ReportTarget& target = training.targets[i];
+    const std::optional<int64_t>& moved = corrected.run.training->targets[i].reached_ns;
+    if (!target.reached_ns || !moved) continue;
+    for (size_t p = 0; p < report->processes.size(); ++p) {
+      const ReportProcess& process = report->processes[p];
+      if (process.pid != target.pid || process.host != target.host) continue;
+      const ReplayFacts& facts = replayed.facts[p];
+      const auto span_ns = static_cast<double>(std::max<int64_t>(1, process.span_ns));
+      const double part = std::min(1.0, static_cast<double>(*target.reached_ns) / span_ns);
+      const CostNoise noise{facts.span.variance * part, facts.span.error * part};
+      const bool removed = facts.removed_ns != 0 || HalfWidthOf(facts.removed) > 0;
+      const double unmoved_ns = facts.unmoved_waits_ns +
+                                std::max(facts.waits_sooner_ns, facts.waits_later_ns) + lost_ns[p];
+      Bounds bounds = BoundsOfLength(*target.reached_ns, *moved, noise, unmoved_ns, removed);
+      WidenByStartAndEnd(StartAndEndOf(replayed.run.processes[p], options.process_costs), &bounds);
+      target.corrected = {*moved, bounds.low, bounds.high};
+    }
+  }
+  report->run.training = std::make_shared<const RunTraining>(std::move(training));
+}
+
 // The report of |replayed| beside the recorded values of |report|, with what the run says of its
 // costs.
 Status PutBeside(const ReplayedRun& replayed, const InRunCosts& checked,
@@ -205,6 +235,7 @@ Status PutBeside(const ReplayedRun& replayed, const InRunCosts& checked,
     process.corrected = std::move(result);
     process.corrected_why_not.clear();
   }
+  TakeTargets(*corrected, replayed, lost_ns, options, report);
   return Ok{};
 }
 

@@ -15,11 +15,22 @@
 #include "analysis/parts/part_file.h"
 #include "analysis/parts/part_report.h"
 #include "analysis/reader/reader.h"
+#include "analysis/report/report_training.h"
 #include "analysis/segments/run_sums.h"
 #include "analysis/trace/event_source.h"
 
 namespace gpubound {
 namespace {
+
+// Of what process |pid| of |host| recorded.
+void DropCorrectedTargets(const std::string& host, int64_t pid, Report* report) {
+  if (report->run.training == nullptr) return;
+  RunTraining training = *report->run.training;
+  for (ReportTarget& target : training.targets) {
+    if (target.pid == pid && target.host == host) target.corrected.reset();
+  }
+  report->run.training = std::make_shared<const RunTraining>(std::move(training));
+}
 
 // A calibration is of one machine, the processes of a run may be of several.
 void RefuseWhatHasNoCosts(const Run& run, const ReportOptions& options, Report* report) {
@@ -29,6 +40,7 @@ void RefuseWhatHasNoCosts(const Run& run, const ReportOptions& options, Report* 
     ReportProcess& process = report->processes[p];
     process.corrected = nullptr;
     process.corrected_why_not = why;
+    DropCorrectedTargets(process.host, process.pid, report);
     report->notes.push_back("pid " + std::to_string(process.pid) + " on " + process.host +
                             ": not corrected for profiling, because " + process.corrected_why_not +
                             ".");

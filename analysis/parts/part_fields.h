@@ -98,13 +98,13 @@ GPUBOUND_MESSAGE(ReportStackPart, function, package, file, line, looks, share, e
 GPUBOUND_MESSAGE(ReportSyncLine, operation, at)
 GPUBOUND_MESSAGE(ReportStacks, operation, start_up, looks, runnable_share, parts, frames)
 // Not |corrected|, which needs the replay of the whole run; and not what a run says of its processes
-// together: |parent|, |after_run_began_ns|.
+// together: |parent|, |after_run_began_ns|, |training|.
 GPUBOUND_PART_OF_MESSAGE(ReportProcess, host, pid, name, start_ns, span_ns, span_end, cells, operations, kernels,
                  operation_kernels, categories, ops, gpu_busy_ns, gpu_wait_ns, gpu_sum_ns, smi_model, most_smi_model,
                  inflation, unknown_ns, device_shares, gaps, idle_marks, queued_gaps, event_wait_gaps, launches, lanes,
                  iterations, waits, awaited, counters, progress, throughput, sm_fill_is_upper_bound,
                  gpu_busy_is_upper_bound, process_tree, cpu, threads_cpu, sync_lines, stacks)
-constexpr size_t kFieldsOfNoPart = 4;  // of ReportProcess: those, and |corrected_why_not|
+constexpr size_t kFieldsOfNoPart = 5;  // of ReportProcess: those, and |corrected_why_not|
 static_assert(FieldCount<ReportProcess>() ==
               std::tuple_size_v<decltype(MessageOf<ReportProcess>::kFields)> + kFieldsOfNoPart,
               "ReportProcess has other fields than its message");

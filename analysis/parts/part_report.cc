@@ -46,14 +46,16 @@ Result<PartsReport> ReportOfParts(const std::string& path, const BreakdownOption
   Run& run = combined->run;
   run.path = path;
   const bool explained = !combined->share.late.empty();
-  Report report = ReportOfShare(run, std::move(combined->share), options);
+  Result<Report> made = ReportOfShare(run, std::move(combined->share), options);
+  if (!made.ok()) return made.error();
+  Report& report = *made;
   for (ReportProcess& process : report.processes) process.corrected_why_not = kNoEvents;
   report.notes.push_back(
       "This is made from parts of " + Counted(machines, "machine") +
-      ", which hold no events: there are no corrected values, no critical path, no what-if and no "
-      "timeline" +
+      ", which hold no events: there are no corrected values, no critical path, no what-if, no "
+      "timeline and nothing of the training itself" +
       (explained ? "." : ", and nobody knows what late ranks did."));
-  return PartsReport{std::move(run), std::move(report)};
+  return PartsReport{std::move(run), std::move(*made)};
 }
 
 }  // namespace gpubound

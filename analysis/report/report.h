@@ -228,6 +228,8 @@ struct ReportAwaited {
 };
 
 struct CorrectedProcess;
+struct ProcessTraining;  // report_training.h, as RunTraining
+struct RunTraining;
 
 struct ReportProcess {
   std::string host;
@@ -258,13 +260,14 @@ struct ReportProcess {
   ReportQueuedGaps event_wait_gaps;
   ReportLaunches launches;  // of all operations
   std::vector<ReportLane> lanes;
-  std::optional<ReportIterations> iterations;  // absent without step()
-  std::vector<ReportWait> waits;               // by pids, then operation
-  std::vector<ReportAwaited> awaited;          // by pid, then as they begin
-  std::vector<ReportCounters> counters;        // as |operations|; empty unless sampled
-  std::optional<ReportProgress> progress;      // the last that the program told
-  std::vector<ReportThroughput> throughput;    // env_steps, samples, tokens: those there are
-  int64_t after_run_began_ns = 0;              // when the span begins
+  std::optional<ReportIterations> iterations;       // absent without step()
+  std::vector<ReportWait> waits;                    // by pids, then operation
+  std::vector<ReportAwaited> awaited;               // by pid, then as they begin
+  std::vector<ReportCounters> counters;             // as |operations|; empty unless sampled
+  std::optional<ReportProgress> progress;           // the last that the program told
+  std::vector<ReportThroughput> throughput;         // env_steps, samples, tokens: those there are
+  std::shared_ptr<const ProcessTraining> training;  // what it said of it; null: nothing
+  int64_t after_run_began_ns = 0;                   // when the span begins
   bool sm_fill_is_upper_bound = false;   // work of unknown geometry was taken as filling the device
   bool gpu_busy_is_upper_bound = false;  // as of an operation
   std::optional<TreePeaks> process_tree;        // where it was sampled
@@ -409,6 +412,7 @@ struct ReportRun {
   std::optional<ReportCriticalPath> critical_path;  // where the run was replayed
   std::vector<ReportSaving> savings;                // likewise; the largest first
   std::vector<ReportSaving> what_if;                // likewise, at other factors than a half
+  std::shared_ptr<const RunTraining> training;      // as of a process, or what was asked of it
 };
 
 struct Report {

@@ -7,6 +7,7 @@
 #include "analysis/report/in_run_json.h"
 #include "analysis/report/json_rows.h"
 #include "analysis/report/ledger_json.h"
+#include "analysis/report/training_json.h"
 #include "analysis/trace/span_end.h"
 
 namespace gpubound {
@@ -98,7 +99,8 @@ Json RunJson(const ReportRun& run) {
               {"whole_unknown_share", run.whole_unknown.share},
               {"whole_unknown_is_upper_bound", run.whole_unknown.is_upper_bound},
               {"root_host", run.root ? Json(run.root_host) : Json()},
-              {"metadata", run.metadata}};
+              {"metadata", run.metadata},
+              {"training", TrainingJson(run.training.get())}};
 }
 
 Json CellJson(const ReportCell& cell) {
@@ -392,7 +394,8 @@ Json ProcessJson(const ReportProcess& process) {
               {"stacks", ArrayOf(process.stacks, StacksJson)},
               {"sync_lines", ArrayOf(process.sync_lines, SyncLineJson)},
               {"categories", ArrayOf(process.categories, CategoryJson)},
-              {"ops", ArrayOf(process.ops, OpJson)}};
+              {"ops", ArrayOf(process.ops, OpJson)},
+              {"training", TrainingJson(process.training.get())}};
 }
 
 // The keys of a process, with bounds beside each total.

@@ -115,4 +115,9 @@ const NameList& SimulationNames() {
   return list;
 }
 
+const NameList& WeightSyncNames() {
+  static const NameList list(kWeightSyncNamesText);
+  return list;
+}
+
 }  // namespace gpubound

@@ -35,6 +35,7 @@ const NameList& LibraryRangeNames();
 const NameList& CheckpointNames();
 const NameList& CompileNames();
 const NameList& SimulationNames();
+const NameList& WeightSyncNames();
 
 }  // namespace gpubound
 

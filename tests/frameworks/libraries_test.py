@@ -250,7 +250,7 @@ class TimerTest(LibraryTest):
         calls = self.told("from openrlhf.trainer.ppo_trainer import PPOTrainer\n"
                           "PPOTrainer().fit(2)\n", STAND_INS)
         self.assertEqual(self.order(calls),
-                         ["generation", "make_experience", "ppo_train", "broadcast"])
+                         ["generation", "make_experience", "ppo_train", "weight_sync"])
         self.assertEqual(self.steps(calls), 2)
 
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/output/text/headline.h"
+#include "analysis/report/report_training.h"
 #include "analysis/trace/row_names.h"
 #include "tests/golden/expectation_keys.h"
 
@@ -23,11 +24,12 @@ bool IsTable(const std::string& section) {
   return section.starts_with("rows") || section.starts_with("idle") ||
          section.starts_with("kernels") || section == "devices" || section == "parts" ||
          section == "iterations by operation" || section == "operations on devices" ||
-         section == "ranks";
+         section == "ranks" || section == "targets" || section == "work";
 }
 bool IsValues(const std::string& section) {
   return section.starts_with("process") || section == "iterations" || section == "run" ||
-         section == "ledger";
+         section == "ledger" || section.starts_with("flops") ||
+         section.starts_with("weight-sync") || section == "samples";
 }
 
 std::string Trim(const std::string& text) {
@@ -185,6 +187,81 @@ Values IterationValues(const Report& report) {
   return values;
 }
 
+Values TargetValues(const ReportTarget& target) {
+  Values values = {{"reached", target.reached_ns.value_or(-1)},
+                   {"known", target.why_not.empty() ? 1 : 0},
+                   {"records", static_cast<int64_t>(target.records)},
+                   {"pid", target.pid},
+                   {"parts", target.parts_ns}};
+  for (const TargetPart& part : target.parts) {
+    values["wall:" + part.operation] = part.wall_ns;
+    values["busy:" + part.operation] = part.gpu_busy_ns;
+  }
+  return values;
+}
+
+int64_t PerMille(const std::optional<double>& share) {
+  return share ? std::llround(*share * 1000) : -1;
+}
+
+Values WorkValues(const ReportWork& work) {
+  const auto rounded = [](const std::optional<double>& value) {
+    return value ? std::llround(*value) : -1;
+  };
+  // Seconds for a million are thousands of ns for each.
+  const auto ns_each = [&rounded](std::optional<double> seconds_per_million) {
+    if (seconds_per_million) *seconds_per_million *= 1000;
+    return rounded(seconds_per_million);
+  };
+  return {{"done", std::llround(work.done)},
+          {"ns", work.ns},
+          {"per_second", std::llround(work.per_second)},
+          {"per_simulation", rounded(work.per_simulation_second)},
+          {"per_both", rounded(work.per_simulation_and_inference_second)},
+          {"gpu_ns", ns_each(work.gpu_seconds_per_million)},
+          {"gpu_busy_ns", ns_each(work.gpu_busy_seconds_per_million)}};
+}
+
+Values FlopsValues(const ReportProcess& process) {
+  if (process.training == nullptr || !process.training->flops) return {};
+  const ReportFlops& flops = *process.training->flops;
+  return {{"done", std::llround(flops.done)},
+          {"ns", flops.ns},
+          {"busy", flops.gpu_busy_ns},
+          {"mfu", PerMille(flops.mfu)},
+          {"busy_mfu", PerMille(flops.busy_mfu)},
+          {"impossible", flops.IsImpossible() ? 1 : 0}};
+}
+
+Values SyncValues(const ReportProcess& process) {
+  if (process.training == nullptr || !process.training->weight_sync) return {};
+  const ReportWeightSync& sync = *process.training->weight_sync;
+  return {{"count", static_cast<int64_t>(sync.count)},
+          {"iterations", static_cast<int64_t>(sync.iterations)},
+          {"ns", sync.ns},
+          {"exposed", sync.exposed_ns},
+          {"hidden", sync.hidden_ns},
+          {"bytes", sync.bytes ? std::llround(*sync.bytes) : -1}};
+}
+
+Values SampleValues(const ReportRun& run) {
+  if (run.training == nullptr || !run.training->samples) return {};
+  const ReportSamples& samples = *run.training->samples;
+  Values values = {{"consumed", std::llround(samples.consumed)},
+                   {"discarded", std::llround(samples.discarded)},
+                   {"unknown_version", std::llround(samples.unknown_version)},
+                   {"discarded_share", PerMille(samples.discarded_share)},
+                   {"goodput", PerMille(samples.goodput)},
+                   {"rollout_gpu", samples.rollout_gpu_ns}};
+  for (const VersionsBehind& row : samples.versions_behind) {
+    values["behind:" + std::to_string(row.behind)] = std::llround(row.samples);
+  }
+  for (const DiscardedSamples& row : samples.reasons) {
+    values["reason:" + row.reason] = std::llround(row.samples);
+  }
+  return values;
+}
+
 Values ProcessValues(const ReportProcess& process) {
   Values values = {{"span", process.span_ns},
                    {"gpu_busy", process.gpu_busy_ns},
@@ -297,6 +374,14 @@ Table ActualTable(const Report& report, const std::string& section) {
     for (const ReportIterationOperation& row : report.processes.front().iterations->operations) {
       table[row.operation] = {{"wall", row.wall_ns}, {"gpu_busy", row.gpu_busy_ns}};
     }
+  } else if (section == "work") {
+    if (report.run.training == nullptr) return table;
+    for (const ReportWork& work : report.run.training->work) table[work.counter] = WorkValues(work);
+  } else if (section == "targets") {
+    if (report.run.training == nullptr) return table;
+    for (const ReportTarget& target : report.run.training->targets) {
+      table[target.target] = TargetValues(target);
+    }
   } else if (section == "ranks") {
     for (const ReportRank& rank : report.ranks) {
       table[std::to_string(rank.pid) + " on " + std::to_string(rank.ordinal)] = RankValues(rank);
@@ -326,6 +411,9 @@ Table ActualTable(const Report& report, const std::string& section) {
 Values ActualValues(const Report& report, const std::string& section) {
   if (section == "iterations") return IterationValues(report);
   if (section == "run") return RunValues(report.run);
+  if (section == "samples") return SampleValues(report.run);
+  if (section.starts_with("flops")) return FlopsValues(ProcessOf(report, section));
+  if (section.starts_with("weight-sync")) return SyncValues(ProcessOf(report, section));
   if (section.starts_with("process")) return ProcessValues(ProcessOf(report, section));
   Values values;
   for (const ReportLedgerEntry& entry : report.ledger) {

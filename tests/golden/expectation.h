@@ -18,7 +18,15 @@
 //     expect iterations by operation    OPERATION: wall=10 gpu_busy=5
 //     expect ranks                      PID on ORDINAL: time=10 peer_wait=6 late_in:update,python=4
 //     expect operations on devices      OPERATION on DEVICE: wall=10 busy=5 idle=5
+//     expect targets                    TARGET: reached=40 (-1: never or not known) known=1
+//                                       records=4 pid=100 parts=40 wall:OPERATION=30 busy:OPERATION=5
+//     expect work                       COUNTER: done=16 ns=80 per_second=200000000 per_simulation=4
+//                                       per_both=3 (-1: none) gpu_ns=5 gpu_busy_ns=2 (of each)
 //   values, on the line itself:
+//     expect flops [of PID] done=10     also ns, busy, mfu, busy_mfu (per mille, -1: none), impossible
+//     expect weight-sync [of PID] count=2  also iterations, ns, exposed, hidden, bytes (-1: none)
+//     expect samples consumed=10        also discarded, unknown_version, behind:N, reason:WORD,
+//                                       discarded_share, goodput (per mille, -1: none), rollout_gpu
 //     expect process [of PID] span=100  also gpu_busy, gpu_wait, gpu_sum, unknown, waits:PID,
 //                                       queued_gaps, queued_gaps_mean, event_wait_gaps, ...
 //     expect iterations count=3         also warm_up, start_up, total, mean, median, p95, ...;

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <utility>
 
+#include "analysis/report/report_training.h"
 #include "analysis/trace/idle_cause.h"
 #include "analysis/trace/work_classes.h"
 #include "proto/ledger_counters.h"
@@ -27,6 +30,15 @@ Report WithOneOfEverything() {
   report.devices.emplace_back();
   report.ranks.emplace_back();
   report.operation_devices.emplace_back();
+  RunTraining training;
+  training.targets.emplace_back();
+  training.work.emplace_back();
+  training.samples.emplace();
+  ProcessTraining of_process;
+  of_process.flops.emplace();
+  of_process.weight_sync.emplace();
+  process.training = std::make_shared<const ProcessTraining>(std::move(of_process));
+  report.run.training = std::make_shared<const RunTraining>(std::move(training));
   return report;
 }
 
@@ -108,6 +120,8 @@ bool IsKey(const std::string& of_any, const std::string& key) {
   if (section == "ledger") return IsCounter(key);
   if (section == "idle") return key == "sum" || IsCause(key);
   if (IsFixedKey(section, key)) return true;
+  if (section == "samples") return key.starts_with("behind:") || key.starts_with("reason:");
+  if (section == "targets") return key.starts_with("wall:") || key.starts_with("busy:");
   if (section == "rows") return IsTransition(key);
   if (section == "process") return NamesProcess(key);
   if (section == "iterations") return NamesIteration(key);

@@ -4,6 +4,7 @@
 #include "tests/golden/scenario.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <sstream>
 
@@ -136,6 +137,15 @@ class Parser {
       scenario_.options.operations.push_back(w[1]);
       return true;
     }
+    if (w[0] == "device-name" && w.size() >= 3) {
+      process_.devices.at(std::stoul(w[1])).name = Joined(w, 2);
+      return true;
+    }
+    if (w[0] == "target" && w.size() >= 2) {
+      const Result<Target> target = ParseTarget(Joined(w, 1));
+      if (target.ok()) scenario_.options.targets.push_back(*target);
+      return target.ok();
+    }
     if (w[0] == "holder" && w.size() == 3) return Fact(kChannelHolderDomain, w);
     if (w[0] == "ends" && w.size() == 3) return Fact(kChannelEndsDomain, w);
     if (w[0] == "unused" && w.size() >= 3) return Raw(ScopeLabel(w, 1)) != 0;
@@ -243,6 +253,10 @@ class Parser {
     } else if (verb == "phase" && w.size() >= 4) {
       event.kind = SlotKind::kPhase;
       event.label = LabelFor(LabelKind::kPhase, "", Joined(w, 3));
+    } else if (verb == "counter" && w.size() == 5) {
+      event.kind = SlotKind::kCounter;
+      event.label = LabelFor(LabelKind::kCounter, "", w[3]);
+      event.payload = std::bit_cast<uint64_t>(std::stod(w[4]));
     } else if (verb == "step" && w.size() == 4) {
       event.kind = SlotKind::kStep;
       event.payload = w[3] == "begin" ? kIterationsBegin : std::stoull(w[3]);

@@ -20,6 +20,7 @@
 //   overhead NAME 10 20 WHAT         a CUPTI overhead record
 //   device 2 sms=4 blocks=2          device 1, 4 SMs of 2 blocks, is there already; it runs what
 //                                    kernels do not say otherwise
+//   device-name 1 NAME
 //   kernel 10 20 WHAT #7             also: copy, set, graph; options: device=2 stream=1 grid=4;
 //                                    other-end: the second record of a copy between devices
 //   graph 10 20 WHAT #7 id=3         recorded as a whole; it runs
@@ -27,6 +28,7 @@
 //   event-recorded 10 11 EVENT       in a stream: options as of work; correlation as of its call
 //   stream-wait 20 21 EVENT          that stream waits for the event
 //   unknown 10 20
+//   target return>=450 over 2        ReportOptions::targets
 //   operations nvtx:DOMAIN           ReportOptions::operations
 //
 //   process 101 100                  what follows is about a second process, pid 101, parent 100;
@@ -39,6 +41,7 @@
 //   ends socket:[1] socket:[2]       the two ends of a socket pair
 //   unused operation WHAT            a name that no event uses, as a fork child has of its parent
 //   @10 NAME step 7                  iteration 7 ends; begin: the first begins, of an importer
+//   @10 NAME counter WHAT 2.5        a counter has that value now
 //   @10 NAME ends                    the thread does
 //
 // and what its report has to say: tests/golden/expectation.h.

@@ -31,9 +31,10 @@ constexpr CommandHelp kHelp = {
     "EXPRESSION is FIGURE COMPARISON BOUND. FIGURE: gpu_busy, idle, inflation, wall and others of "
     "the\n"
     "run; OPERATION.wall, OPERATION.gpu_busy, ... of an operation; iteration.median, ...;\n"
-    "ledger.COUNTER; FIGURE@PROCESS of every process of that name or pid; or a JSON pointer into "
-    "the\n"
-    "report JSON. COMPARISON: >= <= > < == !=. BOUND: 40%, 12.5ms, 2x, 100, or 1.1x baseline.\n"
+    "ledger.COUNTER; FIGURE@PROCESS of every process of that name or pid; time_to(METRIC>=VALUE) "
+    "of\n"
+    "a metric that the program records; or a JSON pointer into the report JSON.\n"
+    "COMPARISON: >= <= > < == !=. BOUND: 40%, 12.5ms, 2x, 100, or 1.1x baseline.\n"
     "gpu_limited and pointers replay the run, which takes several times as long.\n"
     "A figure that is a range, because GPU time is unknown in part, cannot decide every\n"
     "requirement, and a run of which nothing was recorded decides none; one that cannot be\n"
@@ -44,6 +45,7 @@ constexpr CommandHelp kHelp = {
     "  gpubound check a.gpubound --require 'gpu_busy>=40%' --require 'idle<=50%'\n"
     "  gpubound check --baseline a.gpubound --require 'wall<=1.1x baseline'\n"
     "  gpubound check a.gpubound --require 'iteration.median<250ms' --junit check.xml\n"
+    "  gpubound check a.gpubound --require 'time_to(return>=450)<=60s'\n"
     "  gpubound check a.gpubound --require 'ledger.chunks_corrupt==0'\n"};
 
 struct CheckArguments {
@@ -133,6 +135,12 @@ ReportOptions OptionsFor(const std::vector<Requirement>& requirements,
       [&](const Requirement& one) { return concern(one) && !one.figure.pointer.empty(); });
   options.detail = names_any_part ? ReportDetail::kAll : ReportDetail::kBreakdown;
   options.calibration_folder = CalibrationFolder();
+  for (const Requirement& one : requirements) {
+    if (one.figure.target.empty() || !concern(one)) continue;
+    if (const Result<Target> target = ParseTarget(one.figure.target); target.ok()) {
+      options.targets.push_back(*target);
+    }
+  }
   return options;
 }
 

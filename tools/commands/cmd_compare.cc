@@ -19,6 +19,7 @@
 #include "tools/commands/repeated_run.h"
 #include "tools/commands/report_file.h"
 #include "tools/commands/report_page.h"
+#include "tools/commands/target_option.h"
 #include "tools/console/console.h"
 #include "tools/console/exit_codes.h"
 
@@ -41,6 +42,7 @@ constexpr CommandHelp kHelp = {
     "  gpubound compare before.gpubound after.gpubound\n"
     "  gpubound compare before.gpubound after.gpubound --html compare.html\n"
     "  gpubound compare old1.gpubound old2.gpubound -- new1.gpubound new2.gpubound\n"
+    "  gpubound compare old*.gpubound -- new*.gpubound --target 'return>=450'\n"
     "  gpubound compare --group v1=a.gpubound,b.gpubound --group v2=c.gpubound --json\n"};
 
 // A to Z, then A2 to Z2 and so on.
@@ -150,6 +152,8 @@ int CompareRuns(const Arguments& all_words) {
   parser.AddOption("--seed", &seed, "Where the random numbers begin (default: 1)")
       .Check(WholeNumber(0, UINT64_MAX))
       .Value("N");
+  std::vector<std::string> targets;
+  AddTargetOption(&parser, &targets);
   parser.AddFlag("--full", &full, "Every figure, not one screen");
   parser.AddOption("--format", &format, "The screen as Markdown, for a pull request")
       .Check(OneOf({"text", "markdown"}))
@@ -179,6 +183,7 @@ int CompareRuns(const Arguments& all_words) {
   PrepareAnalysisOfMapped();
   ReportOptions breakdown;
   breakdown.detail = ReportDetail::kBreakdown;
+  breakdown.targets = TargetsOf(targets);
   for (RunGroup& group : groups) {
     for (const std::string& run : group.runs) {
       Result<Report> report = LoadReport(run, breakdown);

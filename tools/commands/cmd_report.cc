@@ -31,6 +31,7 @@
 #include "tools/commands/report_file.h"
 #include "tools/commands/report_page.h"
 #include "tools/commands/report_plot.h"
+#include "tools/commands/target_option.h"
 #include "tools/console/console.h"
 #include "tools/console/exit_codes.h"
 
@@ -60,6 +61,7 @@ constexpr CommandHelp kHelp = {
     "  gpubound report train.gpubound --by phase,operation --kernels\n"
     "  gpubound report train.gpubound --open\n"
     "  gpubound report train.gpubound --json > report.json\n"
+    "  gpubound report train.gpubound --target 'return>=450 over 20'\n"
     "  gpubound report --format markdown | gh pr comment --body-file -\n"
     "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.svg\n"};
 
@@ -152,6 +154,8 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
       .Check(OneOf({"step", "work", "whole"}))
       .Value("WINDOW");
   AddOperationsOption(&parser, &arguments->model.operations);
+  std::vector<std::string> targets;
+  AddTargetOption(&parser, &targets);
   parser.AddFlag(
       "--no-replay", &arguments->no_replay,
       "Recorded values alone, several times as fast: no corrected ones, no critical path");
@@ -163,6 +167,7 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
       .Value("ENGINE");
   parser.AddFlag("--force", &arguments->force, "Let --html and --plot replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
+  arguments->model.targets = TargetsOf(targets);
   if (std::erase(arguments->text.by, "kernel") > 0) arguments->text.kernels = true;
   // The run, not a file to write: "report --html RUN".
   if (arguments->runs.empty() && std::filesystem::is_directory(arguments->html)) {

@@ -135,7 +135,7 @@ void JudgeOne(const Requirement& requirement, const Figure& figure, const Figure
 }
 
 void NameMissing(const NameProblem& missing, const char* where, CheckResult* result) {
-  result->outcome = Outcome::kFails;
+  result->outcome = missing.undecided ? Outcome::kUndecided : Outcome::kFails;
   result->why = missing.what + where;
   result->word = missing.word;
   result->known = missing.known;

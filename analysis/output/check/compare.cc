@@ -13,7 +13,9 @@
 
 #include "analysis/base/text_table.h"
 #include "analysis/output/text/headline.h"
+#include "analysis/output/text/training_text.h"
 #include "analysis/report/main_process.h"
+#include "analysis/report/report_training.h"
 #include "analysis/report/simulated_mark.h"
 
 namespace gpubound {
@@ -73,6 +75,7 @@ class RunFigureSet {
   // |counter|: of the work that the run counts; empty: iterations stand for themselves.
   RunFigureSet(const Report& report, bool per_iteration, const std::string& counter)
       : uses_device_(report.run.devices_used > 0) {
+    AddTargets(report.run);
     Add(ComparedFigure::kRunWall, "", {{static_cast<double>(report.run.wall_ns)}, {}});
     const ReportRun& run = report.run;
     if (per_iteration) {
@@ -94,6 +97,7 @@ class RunFigureSet {
   std::optional<RunSeries> SeriesOf(const Key& key) const {
     if (key.first == ComparedFigure::kIdleCause && !uses_device_) return std::nullopt;
     const auto found = series_.find(key);
+    if (key.first == ComparedFigure::kTimeToTarget && found == series_.end()) return std::nullopt;
     return found == series_.end() ? RunSeries{std::vector<double>(length_), {}} : found->second;
   }
   Bound BoundOf(const Key& key) const {
@@ -107,6 +111,16 @@ class RunFigureSet {
     keys_.emplace_back(figure, name);
     series_.emplace(keys_.back(), std::move(series));
     bounds_.emplace(keys_.back(), bound);
+  }
+
+  void AddTargets(const ReportRun& run) {
+    if (run.training == nullptr) return;
+    for (const ReportTarget& target : run.training->targets) {
+      const Key key{ComparedFigure::kTimeToTarget, target.target};
+      keys_.push_back(key);  // whether it was reached or not
+      if (!target.reached_ns) continue;
+      series_.emplace(key, RunSeries{{static_cast<double>(*target.reached_ns)}, {}});
+    }
   }
 
   // Unknown time could have been idle too; what was busy only as part of a whole graph, too.
@@ -281,10 +295,36 @@ void NoteWork(const GroupComparison& comparison, std::vector<std::string>* notes
       "does. gpubound.step(env_steps=N) tells it.");
 }
 
+// A group of which some runs never reach a target has no mean time, and a mean of the others would
+// flatter it.
+void NoteTargets(const std::vector<RunGroup>& groups, std::vector<std::string>* notes) {
+  for (const RunGroup& group : groups) {
+    std::map<std::string, std::string> missed;  // by target
+    std::map<std::string, size_t> runs;
+    for (size_t run = 0; run < group.runs.size(); ++run) {
+      const auto& training = group.reports[run].run.training;
+      if (training == nullptr) continue;
+      for (const ReportTarget& target : training->targets) {
+        if (target.reached_ns) continue;
+        std::string& text = missed[target.target];
+        text += (text.empty() ? "" : "; ") + group.runs[run] + ": " + TargetText(target, {});
+        ++runs[target.target];
+      }
+    }
+    for (const auto& [target, text] : missed) {
+      notes->push_back(target + " has no time in " + group.name + ": " +
+                       std::to_string(runs[target]) + " of its " +
+                       Counted(group.runs.size(), "run") + (runs[target] == 1 ? " does" : " do") +
+                       " not tell one (" + text + ").");
+    }
+  }
+}
+
 void AddNotes(const std::vector<RunGroup>& groups, GroupComparison* made) {
   const GroupComparison& comparison = *made;
   std::vector<std::string> notes;
   NoteSimulated(groups, &notes);
+  NoteTargets(groups, &notes);
   for (const RunGroup& group : groups) {
     for (size_t run = 0; run < group.runs.size(); ++run) {
       const Report& report = group.reports[run];

@@ -26,6 +26,7 @@ struct RunGroup {
 };
 
 enum class ComparedFigure : uint8_t {
+  kTimeToTarget,     // of those that were asked for; absent where some run never reaches it
   kThroughput,       // work, or iterations, a second; there where every run has iterations
   kRunWall,          // of the whole run, start-up and shutdown included
   kIterationMedian,  // the next three are there where every run has iterations
@@ -53,7 +54,8 @@ struct ComparedValue {
 
 struct ComparedRow {
   ComparedFigure figure = ComparedFigure::kRunWall;
-  std::string name;  // of the operation, cause or counter of work; empty for figures of the run
+  std::string
+      name;  // of the operation, cause, counter of work or target; empty for figures of the run
   std::vector<ComparedValue> groups;  // as many as there are groups
 };
 

@@ -18,6 +18,8 @@ using Json = nlohmann::ordered_json;
 
 const char* FigureText(ComparedFigure figure) {
   switch (figure) {
+    case ComparedFigure::kTimeToTarget:
+      return "time_to_target";
     case ComparedFigure::kThroughput:
       return "throughput";
     case ComparedFigure::kRunWall:

@@ -162,7 +162,9 @@ std::string Section(const GroupComparison& comparison, const std::vector<RunGrou
     for (const DifferingRow& row : causes) table.Add(row);
   }
   for (const ComparedRow& row : comparison.rows) {
-    if (row.figure == ComparedFigure::kGpuBusyShare) table.Add(row);
+    const bool of_run =
+        row.figure == ComparedFigure::kGpuBusyShare || row.figure == ComparedFigure::kTimeToTarget;
+    if (of_run) table.Add(row);
   }
   return SentenceLines(comparison, groups, group, options) + "\n" + table.Render();
 }

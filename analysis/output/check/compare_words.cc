@@ -44,6 +44,8 @@ std::string WorkUnitText(const GroupComparison& comparison) {
 
 std::string RowTitle(const ComparedRow& row) {
   switch (row.figure) {
+    case ComparedFigure::kTimeToTarget:
+      return "Time to " + ShownName(row.name);
     case ComparedFigure::kThroughput: {
       std::string work = WorkText(row.name) + " per second";
       work[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(work[0])));
@@ -126,6 +128,7 @@ Direction DirectionOf(const GroupComparison& comparison, const ComparedRow& row,
     case ComparedFigure::kThroughput:
       more_is_better = true;
       break;
+    case ComparedFigure::kTimeToTarget:
     case ComparedFigure::kOperationWall:
     case ComparedFigure::kIdleCause:
       break;

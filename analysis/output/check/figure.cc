@@ -15,8 +15,11 @@
 #include "analysis/base/text_table.h"
 #include "analysis/output/check/figure_catalogue.h"
 #include "analysis/output/text/other_threads.h"
+#include "analysis/output/text/training_text.h"
 #include "analysis/report/main_process.h"
 #include "analysis/report/report_json.h"
+#include "analysis/report/report_training.h"
+#include "analysis/report/target.h"
 
 namespace gpubound {
 namespace {
@@ -41,10 +44,11 @@ std::vector<std::string> NamesIn(std::span<const Row> table, bool with_count) {
   return names;
 }
 
-enum class Group : uint8_t { kRun, kProcess, kOperation, kIteration, kLedger, kPointer };
+enum class Group : uint8_t { kRun, kProcess, kOperation, kIteration, kLedger, kPointer, kTarget };
 
 Group GroupOf(const FigureName& name) {
   if (!name.pointer.empty()) return Group::kPointer;
+  if (!name.target.empty()) return Group::kTarget;
   if (name.group.empty()) return name.process.empty() ? Group::kRun : Group::kProcess;
   if (name.quoted) return Group::kOperation;
   if (name.group == "iteration") return Group::kIteration;
@@ -68,6 +72,7 @@ std::vector<std::string> FieldsOf(Group group) {
       for (const LedgerCounterInfo& counter : kLedgerCounters) names.emplace_back(counter.name);
       return names;
     case Group::kPointer:
+    case Group::kTarget:
       break;
   }
   return names;
@@ -86,6 +91,7 @@ const char* OwnerText(Group group) {
     case Group::kLedger:
       return "the ledger";
     case Group::kPointer:
+    case Group::kTarget:
       break;
   }
   return "the report";
@@ -276,6 +282,25 @@ FoundFigures OfPointer(const Report& report, const std::string& pointer) {
   return {{value.is_null() ? NotKnown(kind) : Exact(kind, value.get<double>())}, {}};
 }
 
+// As recorded, like every other time. A target that was never reached has no time; one of which
+// nobody knows whether it was is not known.
+FoundFigures OfTarget(const Report& report, const std::string& text) {
+  if (report.run.training != nullptr) {
+    for (const ReportTarget& target : report.run.training->targets) {
+      if (target.target != text) continue;
+      if (target.reached_ns) {
+        return {{Exact(FigureKind::kTime, static_cast<double>(*target.reached_ns),
+                       static_cast<double>(report.run.wall_ns))},
+                {}};
+      }
+      const bool unknown = !target.why_not.empty();
+      const std::string what = text + (unknown ? " is " : " was ") + TargetText(target, {});
+      return {{}, NameProblem{what, "", {}, "", unknown}};
+    }
+  }
+  return {{NotKnown(FigureKind::kTime)}, {}};
+}
+
 // As JSON defines it: '~' is followed by 0 or 1.
 bool IsPointer(const std::string& text) {
   for (size_t i = 0; i < text.size(); ++i) {
@@ -314,6 +339,12 @@ std::optional<NameProblem> MistakeIn(const FigureName& name) {
     if (IsPointer(name.pointer)) return std::nullopt;
     return NameProblem{"'" + name.pointer + "' is no JSON pointer", "", {}};
   }
+  if (group == Group::kTarget) {
+    const Result<Target> target = ParseTarget(name.target);
+    if (target.ok()) return std::nullopt;
+    const Error& error = target.error();
+    return NameProblem{"the target has " + error.found + ", expected " + error.expected, "", {}};
+  }
   const std::vector<std::string> known = FieldsOf(group);
   if (std::find(known.begin(), known.end(), name.field) == known.end()) {
     const std::string expected = group == Group::kLedger
@@ -346,6 +377,8 @@ std::optional<FigureKind> KindOf(const FigureName& name) {
       return FigureKind::kCount;
     case Group::kPointer:
       return KindOfKey(name.pointer);
+    case Group::kTarget:
+      return FigureKind::kTime;
   }
   return std::nullopt;
 }
@@ -358,6 +391,8 @@ FoundFigures FindFigures(const Report& report, const FigureName& name) {
       return OfLedger(report, name.field);
     case Group::kPointer:
       return OfPointer(report, name.pointer);
+    case Group::kTarget:
+      return OfTarget(report, name.target);
     case Group::kProcess:
     case Group::kOperation:
     case Group::kIteration:

@@ -8,6 +8,7 @@
 //   "my.op".gpu_busy           a name with dots, or that of a group, in quotes; "" within is "
 //   iteration.median           of the iterations after warm-up
 //   ledger.chunks_corrupt      a counter of the trust ledger
+//   time_to(return>=450)       until a target (analysis/report/target.h) was reached
 //   /run/parts/0/wall_ns       anything else: a JSON pointer into the report JSON
 //
 // What `unknown` GPU time could change is a range, never one number. Pure.
@@ -31,6 +32,7 @@ struct FigureName {
   std::string field;
   std::string process;  // behind '@'; empty: the main process, or the run
   std::string pointer;  // a JSON pointer; nothing else is set then
+  std::string target;   // of time_to(); likewise
 };
 
 struct Figure {
@@ -48,6 +50,7 @@ struct NameProblem {
   std::string word;
   std::vector<std::string> known;
   std::string meant = {};
+  bool undecided = false;  // it means something, and nobody knows what it is
 };
 
 // A mistake in |name| that holds for every run.

@@ -11,6 +11,7 @@
 #include "analysis/base/text_table.h"
 #include "analysis/output/text/headline.h"
 #include "analysis/report/main_process.h"
+#include "analysis/report/report_training.h"
 
 namespace gpubound {
 namespace {
@@ -80,7 +81,48 @@ Figure Throughput(const Report& report, const char* counter) {
   return NotKnown(FigureKind::kCount);
 }
 
-constexpr std::array<RunFigure, 15> kRunFigures{{
+template <typename Value>
+Figure IfKnown(FigureKind kind, const std::optional<Value>& value) {
+  return value ? Exact(kind, static_cast<double>(*value)) : NotKnown(kind);
+}
+
+const ProcessTraining* TrainingOf(const Report& report) {
+  const ReportProcess* const stepping = SteppingProcess(report);
+  const ReportProcess* const process = stepping != nullptr ? stepping : ToldProcess(report);
+  return process == nullptr ? nullptr : process->training.get();
+}
+
+// Not known where it cannot be: a requirement must not hold by a mistake of the program's.
+Figure Mfu(const Report& report, std::optional<double> ReportFlops::*mfu) {
+  const ProcessTraining* const training = TrainingOf(report);
+  if (training == nullptr || !training->flops || training->flops->IsImpossible()) {
+    return NotKnown(FigureKind::kShare);
+  }
+  return IfKnown(FigureKind::kShare, *training->flops.*mfu);
+}
+
+Figure OfSamples(const Report& report, FigureKind kind, std::optional<double> ReportSamples::*of) {
+  const auto& training = report.run.training;
+  if (training == nullptr || !training->samples) return NotKnown(kind);
+  return IfKnown(kind, *training->samples.*of);
+}
+
+Figure OfWork(const Report& report, const char* counter, std::optional<double> ReportWork::*of) {
+  if (report.run.training == nullptr) return NotKnown(FigureKind::kCount);
+  for (const ReportWork& work : report.run.training->work) {
+    if (work.counter == counter) return IfKnown(FigureKind::kCount, work.*of);
+  }
+  return NotKnown(FigureKind::kCount);
+}
+
+Figure WeightSyncTime(const Report& report, int64_t ReportWeightSync::*ns) {
+  const ProcessTraining* const training = TrainingOf(report);
+  if (training == nullptr || !training->weight_sync) return NotKnown(FigureKind::kTime);
+  const ReportWeightSync& sync = *training->weight_sync;
+  return Exact(FigureKind::kTime, Number(sync.*ns), Number(sync.ns));
+}
+
+constexpr std::array<RunFigure, 25> kRunFigures{{
     {"gpu_busy", FigureKind::kShare,
      [](const Report& report) { return BusyShare(report, report.run.gpu_busy_share); }},
     {"gpu_compute", FigureKind::kShare,
@@ -128,6 +170,38 @@ constexpr std::array<RunFigure, 15> kRunFigures{{
      [](const Report& report) { return Throughput(report, "samples"); }},
     {"tokens_per_second", FigureKind::kCount,
      [](const Report& report) { return Throughput(report, "tokens"); }},
+    {"mfu", FigureKind::kShare,
+     [](const Report& report) { return Mfu(report, &ReportFlops::mfu); }},
+    {"busy_mfu", FigureKind::kShare,
+     [](const Report& report) { return Mfu(report, &ReportFlops::busy_mfu); }},
+    {"discarded_share", FigureKind::kShare,
+     [](const Report& report) {
+       return OfSamples(report, FigureKind::kShare, &ReportSamples::discarded_share);
+     }},
+    {"goodput", FigureKind::kShare,
+     [](const Report& report) {
+       return OfSamples(report, FigureKind::kShare, &ReportSamples::goodput);
+     }},
+    {"versions_behind", FigureKind::kCount,
+     [](const Report& report) {
+       return OfSamples(report, FigureKind::kCount, &ReportSamples::mean_behind);
+     }},
+    {"env_steps_per_simulation_second", FigureKind::kCount,
+     [](const Report& report) {
+       return OfWork(report, "env_steps", &ReportWork::per_simulation_second);
+     }},
+    {"env_steps_per_simulation_and_inference_second", FigureKind::kCount,
+     [](const Report& report) {
+       return OfWork(report, "env_steps", &ReportWork::per_simulation_and_inference_second);
+     }},
+    {"gpu_seconds_per_million_env_steps", FigureKind::kCount,
+     [](const Report& report) {
+       return OfWork(report, "env_steps", &ReportWork::gpu_seconds_per_million);
+     }},
+    {"weight_sync_exposed", FigureKind::kTime,
+     [](const Report& report) { return WeightSyncTime(report, &ReportWeightSync::exposed_ns); }},
+    {"weight_sync_hidden", FigureKind::kTime,
+     [](const Report& report) { return WeightSyncTime(report, &ReportWeightSync::hidden_ns); }},
     {"processes", FigureKind::kCount,
      [](const Report& report) {
        return Exact(FigureKind::kCount, static_cast<double>(report.processes.size()));
@@ -193,11 +267,6 @@ constexpr std::array<OperationFigure, 16> kOperationFigures{{
     {"sm_filled", &ReportOperation::sm_filled_ns, Touch::kUnknown},
     {"inclusive_wall", &ReportOperation::inclusive_wall_ns, Touch::kNothing},
 }};
-
-template <typename Value>
-Figure IfKnown(FigureKind kind, const std::optional<Value>& value) {
-  return value ? Exact(kind, static_cast<double>(*value)) : NotKnown(kind);
-}
 
 constexpr std::array<LaunchFigure, 8> kLaunchFigures{{
     {"launches", FigureKind::kCount,

@@ -10,12 +10,14 @@
 #include <utility>
 
 #include "analysis/base/text_table.h"
+#include "analysis/report/target.h"
 
 namespace gpubound {
 namespace {
 
 constexpr std::string_view kSpaces = " \t";
 constexpr std::string_view kNoNameLetters = " \t\"<>=!.@";
+constexpr std::string_view kTimeTo = "time_to(";
 constexpr char kComparisons[] = "one of >=, <=, >, <, ==, !=";
 constexpr char kUnits[] = "a unit: %, ns, us, ms, s, min, h, x, or 'x baseline'";
 
@@ -107,6 +109,7 @@ class Parser {
 
   bool ParseFigure() {
     if (at_ < text_.size() && text_[at_] == '/') return ParsePointer();
+    if (text_.substr(at_).starts_with(kTimeTo)) return ParseTimeTo();
     FigureName& figure = requirement_.figure;
     bool quoted = false;
     std::string first;
@@ -130,6 +133,18 @@ class Parser {
     if (end == std::string_view::npos) end = text_.size();
     requirement_.figure.pointer = text_.substr(at_, end - at_);
     at_ = end;
+    return true;
+  }
+
+  bool ParseTimeTo() {
+    const size_t open_at = at_;
+    at_ += kTimeTo.size();
+    const size_t end = text_.find(')', at_);
+    if (end == std::string_view::npos) return Fail(open_at, "an open parenthesis", "a ')' that closes it");
+    const Result<Target> target = ParseTarget(text_.substr(at_, end - at_));
+    if (!target.ok()) return Fail(at_, target.error().found, target.error().expected);
+    requirement_.figure.target = target->text;
+    at_ = end + 1;
     return true;
   }
 

@@ -4,6 +4,7 @@
 //
 //   REQUIREMENT  FIGURE COMPARISON BOUND
 //   FIGURE       analysis/output/check/figure.h
+//                time_to(TARGET)               analysis/report/target.h
 //   COMPARISON   >=  <=  >  <  ==  !=
 //   BOUND        NUMBER [UNIT]                 40%, 12.5 ms, 1.2 s, 2x, 100
 //                [NUMBER x | NUMBER %] baseline   baseline, 1.1x baseline, 95% baseline

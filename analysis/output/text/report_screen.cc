@@ -28,6 +28,7 @@
 #include "analysis/output/text/report_stacks.h"
 #include "analysis/output/text/savings_text.h"
 #include "analysis/output/text/table_legend.h"
+#include "analysis/output/text/training_text.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/row_names.h"
 #include "analysis/trace/span_end.h"
@@ -415,7 +416,8 @@ std::string FactLines(const Report& report, const TextOptions& options, const Ex
   return (process == nullptr
               ? ""
               : RunLine(report, *process, options) + OtherWindowLine(report.run, options)) +
-         IterationLine(report, options) + QualityLines(report, options, extent.brief) +
+         IterationLine(report, options) + TargetLines(report, options) +
+         TrainingLines(report, options) + QualityLines(report, options, extent.brief) +
          LossLines(report, options, extent.losses) + StepsLine(report, options) +
          Warnings(report, options);
 }

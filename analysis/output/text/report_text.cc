@@ -30,6 +30,7 @@
 #include "analysis/output/text/report_stacks.h"
 #include "analysis/output/text/report_waits.h"
 #include "analysis/output/text/savings_text.h"
+#include "analysis/output/text/training_text.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/span_end.h"
 
@@ -80,7 +81,8 @@ class TextReport {
 
   void Headline() {
     text_ += "\n" + Wrap(HeadlineText(report_), options_.width, 2);
-    text_ += WallTimeLine(report_, options_) + LoopLine(report_, options_);
+    text_ += WallTimeLine(report_, options_) + LoopLine(report_, options_) +
+             TargetLines(report_, options_);
     const bool doubtful = !report_.run.verdict.starts_with("complete");
     const std::string quality =
         Wrap("Data quality: " + EscapeName(report_.run.verdict), options_.width, 2);
@@ -101,6 +103,7 @@ class TextReport {
     text_ += Wrap(DeviceLine(report_), options_.width, 2);
     text_ += ProcessList(report_, options_, /*unfold=*/false);
     if (told_ != nullptr) ProcessDetail(*told_);
+    text_ += TrainingSection(report_, options_);
     text_ += CriticalPathSection(report_, options_);
     text_ += SavingsSection(report_, options_, kAllSavings);
     text_ += CommunicationSection(report_, options_);

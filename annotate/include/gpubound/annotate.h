@@ -11,7 +11,8 @@
  *   GPUBOUND_PHASE("self-play");         from here on, process-wide, until the next phase (for the
  *                                        rest of the block: gpubound::ScopedPhase of scope.hpp)
  *   GPUBOUND_STEP(n);                    iteration number n of the training loop ends here
- *   GPUBOUND_COUNTER("env_steps", n);    the value of a counter, now
+ *   GPUBOUND_COUNTER("env_steps", n);    the value of a counter, now; a result of the training, such
+ *                                        as "return", is one that `report --target` looks for
  *
  * The names are string literals; each call site asks for its label once. For names known at run
  * time C++ has gpubound::Operation and its like (scope.hpp), C the functions below. Each distinct

@@ -18,8 +18,8 @@ Runs are read by `gpubound.open("train.gpubound")`; see gpubound.runs.
 import os
 from typing import TYPE_CHECKING, Any, Union
 
-from gpubound._api import (adopt, counter, hand_over, layer, metadata, pause, phase, progress,
-                           recording, resume, step)
+from gpubound._api import (adopt, consumed, counter, discarded, flops, hand_over, layer, metadata,
+                           metric, pause, phase, policy_version, progress, recording, resume, step)
 from gpubound._core import Scope, operation
 from gpubound._core import version as __version__  # noqa: F401  # no part of __all__: `import *` leaves it alone
 from gpubound._intercept import Interception, intercept
@@ -27,9 +27,9 @@ from gpubound._ray import ray_runtime_env
 from gpubound._summary import summary
 
 __all__ = [
-    "Interception", "Scope", "adopt", "counter", "hand_over", "intercept", "layer", "metadata",
-    "operation", "pause", "phase", "progress", "ray_runtime_env", "recording", "resume", "step",
-    "summary",
+    "Interception", "Scope", "adopt", "consumed", "counter", "discarded", "flops", "hand_over",
+    "intercept", "layer", "metadata", "metric", "operation", "pause", "phase", "policy_version",
+    "progress", "ray_runtime_env", "recording", "resume", "step", "summary",
 ]
 
 if TYPE_CHECKING:

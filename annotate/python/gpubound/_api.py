@@ -126,6 +126,63 @@ def counter(name: str, value: float, /) -> None:
     _core.counter(name, value)
 
 
+def metric(name: str, value: float, /) -> None:
+    """Records a result of the training as it has now come out: the return of an episode, a loss.
+
+    It is a counter. `gpubound report --target 'return>=450'` says when the mean of its last ten records
+    reached that, and where the time went until then.
+
+    Raises TypeError if `name` is not a str or `value` not a number.
+    """
+    _core.counter(name, value)
+
+
+def flops(*, per_iteration: float, peak_per_second: Optional[float] = None) -> None:
+    """Says how many floating-point operations the model of this process takes in one iteration, so that
+    reports can say how much of the GPU's peak that is (MFU). It holds until it is said anew.
+
+    `peak_per_second` is what one GPU reaches at most. Without it reports take the peak of its matrix
+    products of 16-bit floats, where they know the GPU.
+
+    Raises TypeError if either is not a number.
+    """
+    _core.counter("flops_per_iteration", per_iteration)
+    if peak_per_second is not None:
+        _core.counter("flops_peak_per_second", peak_per_second)
+
+
+def policy_version(version: SupportsIndex, /) -> None:
+    """Says that from here on this process trains, or acts by, policy `version`: one more after each update.
+
+    Raises TypeError if `version` is no integer.
+    """
+    _core.counter("policy_version", operator.index(version))
+
+
+def consumed(*, samples: float, version: Optional[SupportsIndex] = None) -> None:
+    """Says that the training consumed `samples` samples, which policy `version` had made.
+
+    Samples that are used several times count the first time.
+
+    Raises TypeError if `samples` is not a number or `version` no integer.
+    """
+    number = samples + 0.0  # before anything is recorded: the two belong together
+    if version is not None:
+        _core.counter("consumed_version", operator.index(version))
+    _core.counter("consumed_samples", number)
+
+
+def discarded(*, samples: float, reason: str = "") -> None:
+    """Says that `samples` samples were thrown away before the training consumed them. `reason` is one of a
+    few words, such as "stale" or "truncated".
+
+    Raises TypeError if `samples` is not a number or `reason` not a str.
+    """
+    if not isinstance(reason, str):
+        raise TypeError(f"discarded() takes a str as reason, not {type(reason).__name__}")
+    _core.counter(f"discarded_samples:{reason}" if reason else "discarded_samples", samples)
+
+
 def progress(done: float, total: float, /) -> None:
     """Says how far the training is: `done` of `total`, in the same unit (time steps, epochs).
 

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "analysis/report/report_json.h"
+#include "analysis/report/report_training.h"
 
 namespace gpubound {
 namespace {
@@ -42,6 +43,10 @@ ReportProcess ProcessWithEverything() {
   ReportIterations& iterations = process.iterations.emplace();
   iterations.operations.emplace_back();
   iterations.slowest.emplace_back();
+  ProcessTraining training;
+  training.flops.emplace();
+  training.weight_sync.emplace();
+  process.training = std::make_shared<const ProcessTraining>(std::move(training));
   return process;
 }
 
@@ -51,6 +56,12 @@ Report ReportWithEverything() {
   report.run.parts.emplace_back();
   report.run.savings.emplace_back();
   report.run.what_if.emplace_back();
+  RunTraining training;
+  training.targets.emplace_back().parts.emplace_back();
+  training.work.emplace_back();
+  training.samples.emplace().versions_behind.emplace_back();
+  training.samples->reasons.emplace_back();
+  report.run.training = std::make_shared<const RunTraining>(std::move(training));
   report.diagnosis.emplace_back().saving.emplace();
   ReportCriticalPath& path = report.run.critical_path.emplace();
   path.parts.emplace_back();

@@ -108,7 +108,8 @@ TEST_F(ReportJsonTest, RunHasEveryKeyInOrder) {
                                         "whole_unknown_share",
                                         "whole_unknown_is_upper_bound",
                                         "root_host",
-                                        "metadata"}));
+                                        "metadata",
+                                        "training"}));
   EXPECT_TRUE(json_["run"]["critical_path"].is_null());
   EXPECT_TRUE(json_["run"]["gpu_limited_share"].is_null());
 }
@@ -160,7 +161,8 @@ TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
                                                  "stacks",
                                                  "sync_lines",
                                                  "categories",
-                                                 "ops"}));
+                                                 "ops",
+                                                 "training"}));
   EXPECT_EQ(json_["processes"][0]["span_end"], "last event");
   EXPECT_TRUE(json_["processes"][0]["parent"].is_null());
   EXPECT_TRUE(json_["processes"][0]["inflation"].is_null());

@@ -118,6 +118,37 @@ class EventTest(RecordedTest):
         with self.assertRaises(TypeError):
             gpubound.counter(3, 1.0)
 
+    def test_a_metric_is_a_counter(self):
+        gpubound.metric("return", 450.5)
+        self.assert_recorded("counter return 450.5")
+        with self.assertRaises(TypeError):
+            gpubound.metric("return", "lots")
+
+    def test_flops_are_counters_that_reports_know(self):
+        gpubound.flops(per_iteration=3e12)
+        gpubound.flops(per_iteration=2.5, peak_per_second=4.5)
+        self.assert_recorded("counter flops_per_iteration 3e+12", "counter flops_per_iteration 2.5",
+                             "counter flops_peak_per_second 4.5")
+
+    def test_samples_have_the_version_that_was_consumed_right_before_their_number(self):
+        gpubound.policy_version(7)
+        gpubound.consumed(samples=64, version=5)
+        gpubound.consumed(samples=0.5)
+        gpubound.discarded(samples=16, reason="stale")
+        gpubound.discarded(samples=8)
+        self.assert_recorded("counter policy_version 7", "counter consumed_version 5",
+                             "counter consumed_samples 64", "counter consumed_samples 0.5",
+                             "counter discarded_samples:stale 16", "counter discarded_samples 8")
+
+    def test_samples_that_are_no_number_record_nothing(self):
+        for call in (lambda: gpubound.consumed(samples="lots", version=5),
+                     lambda: gpubound.consumed(samples=1, version=0.5),
+                     lambda: gpubound.policy_version("newest"),
+                     lambda: gpubound.discarded(samples=1, reason=7)):
+            with self.assertRaises(TypeError):
+                call()
+        self.assert_recorded()
+
     def test_progress_is_two_counters(self):
         gpubound.progress(10, 200)
         self.assert_recorded("counter progress_done 10", "counter progress_total 200")

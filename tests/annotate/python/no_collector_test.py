@@ -50,6 +50,11 @@ class NoCollectorTest(unittest.TestCase):
             pass
         gpubound.step(env_steps=3)
         gpubound.counter("loss", 1.0)
+        gpubound.metric("return", 1)
+        gpubound.flops(per_iteration=1, peak_per_second=2)
+        gpubound.policy_version(1)
+        gpubound.consumed(samples=1, version=0)
+        gpubound.discarded(samples=1, reason="stale")
         gpubound.progress(1, 2)
         gpubound.metadata({"algorithm": "PPO", "shapes": {(1, 2): 3}}, seed=1)
         gpubound.pause()

@@ -12,6 +12,7 @@ import {waterfall} from './waterfall';
 
 const TITLES: Record<string, string> = {
   'throughput': 'Throughput',
+  'time_to_target': 'Time to a target',
   'run_wall': 'Whole run',
   'iteration_median': 'Iteration, median',
   'iteration_mean': 'Iteration, mean',
@@ -167,6 +168,7 @@ function row(figure: ComparedFigure, group: number, axis: number): HTMLElement {
   const value = figure.groups[group];
   const verdict = value.verdict;
   const name = figure.figure === 'throughput' ? `${workText(figure.name)} per second` :
+      figure.figure === 'time_to_target' ? `Time to ${figure.name}` :
                                                 TITLES[figure.figure] ??
           (figure.figure === 'gpu_idle' ? causeText(figure.name) : figure.name);
   const before = figure.groups[0];

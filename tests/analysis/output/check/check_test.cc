@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
+
+#include "analysis/report/report_training.h"
 
 namespace gpubound {
 namespace {
@@ -83,6 +86,31 @@ TEST_F(CheckTest, ThroughputIsWhatTheProgramCounts) {
   EXPECT_EQ(Of("env_steps_per_second>=11168"), Outcome::kHolds);
   EXPECT_EQ(Of("env_steps_per_second>=11169"), Outcome::kFails);
   EXPECT_EQ(Of("tokens_per_second>=1"), Outcome::kUndecided);
+}
+
+TEST_F(CheckTest, ATargetHasTheTimeAtWhichItWasReached) {
+  EXPECT_EQ(Of("time_to(return>=450)<=60s"), Outcome::kUndecided) << "nobody looked for it";
+  RunTraining training;
+  ReportTarget& reached = training.targets.emplace_back();
+  reached.target = "return>=450";
+  reached.reached_ns = 600 * kMs;
+  ReportTarget& missed = training.targets.emplace_back();
+  missed.target = "return>=500 over 20";
+  missed.records = 1000;
+  missed.best = 471.5;
+  ReportTarget& unknown = training.targets.emplace_back();
+  unknown.target = "loss<=1";
+  unknown.why_not = "nothing recorded 'loss'";
+  report_.run.training = std::make_shared<const RunTraining>(training);
+  EXPECT_EQ(Of("time_to(return>=450) <= 0.6s"), Outcome::kHolds);
+  EXPECT_EQ(Of("time_to( return>=450 )<0.6s"), Outcome::kFails);
+  EXPECT_EQ(Of("time_to(return>=450)<=60%"), Outcome::kHolds) << "of the run's wall time";
+  const CheckResult never = Check("time_to(return>=500 over 20)<=60s");
+  EXPECT_EQ(never.outcome, Outcome::kFails);
+  EXPECT_EQ(never.why, "return>=500 over 20 was never reached: the best is 471.5, of 1000 records");
+  const CheckResult nobody = Check("time_to(loss<=1)<=60s");
+  EXPECT_EQ(nobody.outcome, Outcome::kUndecided);
+  EXPECT_THAT(nobody.why, HasSubstr("nothing recorded 'loss'"));
 }
 
 TEST_F(CheckTest, WhatDiffersDoesNotReadTheSame) {

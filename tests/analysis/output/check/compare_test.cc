@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "analysis/base/text_table.h"
+#include "analysis/report/report_training.h"
 #include "tests/analysis/compared_runs.h"
 
 namespace gpubound {
@@ -40,6 +43,46 @@ TEST(Compare, OneRunOfEachSaysNothingOfTheWholeRun) {
   const GroupComparison comparison = CompareGroups(groups, 1);
   EXPECT_FALSE(RowOf(comparison, ComparedFigure::kRunWall, "").groups[1].interval);
   EXPECT_THAT(comparison.notes, testing::Contains(HasSubstr("single run")));
+}
+
+Report ThatReaches(std::optional<int64_t> reached_ns) {
+  Report report = RunOf(20, 50);
+  RunTraining training;
+  ReportTarget& target = training.targets.emplace_back();
+  target.target = "return>=450";
+  target.records = 100;
+  target.best = reached_ns ? 450 : 312;
+  target.reached_ns = reached_ns;
+  report.run.training = std::make_shared<const RunTraining>(training);
+  return report;
+}
+
+TEST(Compare, RepeatedRunsHaveAnIntervalOfTheirTimeToATarget) {
+  const std::vector<RunGroup> groups{
+      Group("A", {ThatReaches(2000 * kMs), ThatReaches(2100 * kMs), ThatReaches(1900 * kMs)}),
+      Group("B", {ThatReaches(1000 * kMs), ThatReaches(1100 * kMs), ThatReaches(900 * kMs)})};
+  const ComparedRow row =
+      RowOf(CompareGroups(groups, 1), ComparedFigure::kTimeToTarget, "return>=450");
+  EXPECT_DOUBLE_EQ(row.groups[0].value, 2000e6);
+  EXPECT_DOUBLE_EQ(row.groups[1].difference, -1000e6);
+  ASSERT_TRUE(row.groups[1].interval);
+  EXPECT_LT(row.groups[1].interval->low, -1000e6);
+  EXPECT_GT(row.groups[1].interval->high, -1000e6);
+  EXPECT_TRUE(row.groups[1].significant);
+}
+
+TEST(Compare, ARunThatNeverReachesATargetIsSaidAndNotDropped) {
+  const std::vector<RunGroup> groups{
+      Group("A", {ThatReaches(2000 * kMs), ThatReaches(2100 * kMs)}),
+      Group("B", {ThatReaches(1000 * kMs), ThatReaches(std::nullopt)})};
+  const GroupComparison comparison = CompareGroups(groups, 1);
+  const ComparedRow row = RowOf(comparison, ComparedFigure::kTimeToTarget, "return>=450");
+  EXPECT_TRUE(row.groups[1].absent);
+  EXPECT_FALSE(row.groups[1].significant);
+  EXPECT_THAT(comparison.notes, testing::Contains(HasSubstr("1 of its 2 runs does not tell one")));
+  EXPECT_THAT(comparison.notes,
+              testing::Contains(HasSubstr("never reached: the best is 312, of 100 "
+                                          "records")));
 }
 
 TEST(Compare, ItsGpuBusyIsTheShareOfAllIterationsTogether) {

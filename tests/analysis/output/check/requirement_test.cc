@@ -34,6 +34,18 @@ TEST(Requirement, AShareOfTheRunIsAPlainName) {
   EXPECT_DOUBLE_EQ(requirement.bound.value, 0.4);
 }
 
+TEST(Requirement, ATargetStandsInParentheses) {
+  const Requirement requirement = Understood("time_to( return>=450 over 20 ) <= 60s");
+  EXPECT_EQ(requirement.figure.target, "return>=450 over 20");
+  EXPECT_EQ(requirement.comparison, Comparison::kAtMost);
+  EXPECT_DOUBLE_EQ(requirement.bound.value, 60e9);
+  EXPECT_EQ(MistakeOf("time_to(return>=450 <= 60s").expected, "a ')' that closes it");
+  const RequirementMistake mistake = MistakeOf("time_to(return)<=60s");
+  EXPECT_EQ(mistake.column, 9u);
+  EXPECT_EQ(mistake.expected, "a metric and a comparison");
+  EXPECT_EQ(MistakeOf("time_to(return>=450)<=60").column, 23u) << "a time has a unit";
+}
+
 TEST(Requirement, SpacesMayStandAnywhereBetween) {
   const Requirement requirement = Understood("  simulation.wall  <= 12.5 ms ");
   EXPECT_EQ(requirement.figure.group, "simulation");

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts figures of the training into sentences. No state.
+#include "analysis/output/text/training_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "analysis/base/short_name.h"
+#include "analysis/base/text_table.h"
+#include "analysis/output/text/paint.h"
+#include "analysis/output/text/rates.h"
+#include "analysis/report/main_process.h"
+
+namespace gpubound {
+namespace {
+
+constexpr size_t kMostParts = 4;
+constexpr size_t kMostVersions = 6;  // of a sentence
+constexpr size_t kMostTargets = 3;   // of a screen
+
+std::string NumberText(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+const ReportProcess* ShownProcess(const Report& report) {
+  const ReportProcess* const stepping = SteppingProcess(report);
+  return stepping != nullptr ? stepping : ToldProcess(report);
+}
+
+std::string Sentence(const std::string& text, const TextOptions& options) {
+  return text.empty() ? "" : Wrap(text + ".", options.width, 2);
+}
+
+// --- How much of the device's peak the model uses ---
+
+std::string FlopsText(const ReportFlops& flops) {
+  if (flops.IsImpossible()) {
+    const bool of_all = flops.mfu.value_or(0) > 1;
+    return "MFU " + FormatShare(of_all ? *flops.mfu : *flops.busy_mfu) + " of the " +
+           (of_all ? "time" : "GPU's busy time") +
+           " cannot be: the FLOPs that the program says, or the peak, are wrong";
+  }
+  if (!flops.mfu) return "MFU is not known: " + EscapeName(flops.why_not);
+  std::string text = "The model uses " + FormatShare(*flops.mfu) + " of the GPU's peak (MFU)";
+  if (flops.busy_mfu) text += ", " + FormatShare(*flops.busy_mfu) + " while the GPU is busy";
+  return text;
+}
+
+// --- Weight sync ---
+
+std::string SyncText(const ReportWeightSync& sync, const TextOptions& options) {
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  const auto count = static_cast<double>(sync.count);
+  std::string text = "Weight sync: " + FormatCount(sync.count);
+  if (sync.iterations > 0) {
+    text += " in " + Counted(sync.iterations, "iteration") + " (" +
+            NumberText(count / static_cast<double>(sync.iterations)) + " in each)";
+  }
+  text += ", exposed " + time(sync.exposed_ns) + " (" +
+          FormatShare(ShareOf(sync.exposed_ns, sync.ns)) + " of the time)";
+  if (sync.hidden_ns > 0) text += ", hidden " + time(sync.hidden_ns);
+  if (sync.bytes && sync.count > 0) {
+    text += ", " + FormatCount(static_cast<uint64_t>(std::llround(*sync.bytes / count))) +
+            " bytes each";
+  }
+  return text;
+}
+
+// --- Samples ---
+
+std::string WasteText(const ReportSamples& samples) {
+  if (!samples.discarded_share || samples.discarded == 0) return {};
+  std::string text = "Samples discarded: " + FormatShare(*samples.discarded_share);
+  std::string reasons;
+  for (const DiscardedSamples& row : samples.reasons) {
+    if (row.reason.empty()) continue;
+    reasons += (reasons.empty() ? " (" : ", ") + EscapeName(row.reason) + " " +
+               FormatShare(row.samples / (samples.consumed + samples.discarded));
+  }
+  return text + reasons + (reasons.empty() ? "" : ")");
+}
+
+std::string StalenessText(const ReportSamples& samples) {
+  if (!samples.mean_behind) return {};
+  const double known = samples.consumed - samples.unknown_version;
+  std::string text = "Consumed samples are " + NumberText(*samples.mean_behind) +
+                     " policy versions old in the mean";
+  double rest = known;
+  for (size_t i = 0; i < std::min(kMostVersions, samples.versions_behind.size()); ++i) {
+    const VersionsBehind& row = samples.versions_behind[i];
+    text += (i == 0 ? ": " : ", ") + FormatShare(row.samples / known) + " are " +
+            std::to_string(row.behind);
+    rest -= row.samples;
+  }
+  if (samples.versions_behind.size() > kMostVersions) {
+    text += ", " + FormatShare(rest / known) + " are older";
+  }
+  return text;
+}
+
+std::string GoodputText(const ReportSamples& samples, const TextOptions& options) {
+  if (!samples.goodput) {
+    return "Goodput is not known: " + EscapeName(samples.why_no_goodput);
+  }
+  return "Goodput: the samples of " + FormatShare(*samples.goodput) + " of " +
+         FormatTime(samples.rollout_gpu_ns, options.raw) +
+         " of GPU time in the rollout were consumed, if each took as long";
+}
+
+// --- Work ---
+
+std::string WorkDoneText(const ReportWork& work) {
+  const std::string unit = WorkText(work.counter);
+  std::string text = RateText(work.per_second) + " " + unit + " per second of the iterations";
+  if (work.per_simulation_second) {
+    text += ", " + RateText(*work.per_simulation_second) + " per second of simulation";
+  }
+  if (work.per_simulation_and_inference_second) {
+    text += ", " + RateText(*work.per_simulation_and_inference_second) +
+            " per second of simulation and inference";
+  }
+  if (work.gpu_seconds_per_million) {
+    text += "; a million takes " + NumberText(*work.gpu_seconds_per_million) + " GPU-seconds";
+    if (work.gpu_busy_seconds_per_million) {
+      text += ", " + NumberText(*work.gpu_busy_seconds_per_million) + " of them busy";
+    }
+  }
+  return text;
+}
+
+std::string PartsText(const ReportTarget& target, const TextOptions& options) {
+  const size_t most = options.full ? target.parts.size() : kMostParts;
+  const size_t named = target.parts.size() > most ? most - 1 : target.parts.size();
+  std::string text;
+  int64_t rest_ns = target.parts_ns;
+  for (size_t i = 0; i < named; ++i) {
+    const TargetPart& part = target.parts[i];
+    text += (i == 0 ? "" : ", ") +
+            ShortName(ShownName(part.operation), kNameInSentence, options.unicode) + " " +
+            FormatShare(ShareOf(part.wall_ns, target.parts_ns));
+    rest_ns -= part.wall_ns;
+  }
+  if (named < target.parts.size()) {
+    text += ", " + std::to_string(target.parts.size() - named) + " others " +
+            FormatShare(ShareOf(rest_ns, target.parts_ns));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string TargetText(const ReportTarget& target, const TextOptions& options) {
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  if (!target.why_not.empty()) return "not known: " + EscapeName(target.why_not);
+  if (!target.reached_ns) {
+    const std::string records = Counted(target.records, "record");
+    return "never reached: " + (target.best
+                                    ? "the best is " + NumberText(*target.best) + ", of " + records
+                                    : "there are only " + records);
+  }
+  std::string text = "reached after " + time(*target.reached_ns);
+  if (target.corrected) {
+    text += ", without profiling " + time(target.corrected->ns) + " (" +
+            time(target.corrected->low_ns) + " to " + time(target.corrected->high_ns) + ")";
+  } else {
+    text += " as recorded, not corrected for profiling";
+  }
+  return text;
+}
+
+std::string TrainingLines(const Report& report, const TextOptions& options) {
+  constexpr double kMuch = 0.05;
+  std::string lines;
+  const ReportProcess* const process = ShownProcess(report);
+  if (process != nullptr && process->training != nullptr) {
+    const std::optional<ReportFlops>& flops = process->training->flops;
+    if (flops && flops->IsImpossible()) {
+      const std::string warning = Sentence("! " + FlopsText(*flops), options);
+      lines += Painted(warning.substr(0, warning.size() - 1), Paint::kWarning, options) + "\n";
+    } else if (flops && flops->mfu) {
+      lines += Sentence(FlopsText(*flops), options);
+    }
+    const std::optional<ReportWeightSync>& sync = process->training->weight_sync;
+    if (sync && ShareOf(sync->exposed_ns, sync->ns) >= kMuch) {
+      lines += Sentence(SyncText(*sync, options), options);
+    }
+  }
+  const auto& training = report.run.training;
+  if (training != nullptr && training->samples &&
+      training->samples->discarded_share.value_or(0) >= kMuch) {
+    lines += Sentence(WasteText(*training->samples), options);
+  }
+  return lines;
+}
+
+std::string TrainingSection(const Report& report, const TextOptions& options) {
+  std::string text;
+  if (const auto& training = report.run.training; training != nullptr) {
+    for (const ReportWork& work : training->work) text += Sentence(WorkDoneText(work), options);
+    if (training->samples) {
+      text += Sentence(StalenessText(*training->samples), options);
+      text += Sentence(WasteText(*training->samples), options);
+      text += Sentence(GoodputText(*training->samples, options), options);
+    }
+  }
+  const ReportProcess* const process = ShownProcess(report);
+  if (process != nullptr && process->training != nullptr) {
+    const ProcessTraining& training = *process->training;
+    if (training.flops) text += Sentence(FlopsText(*training.flops), options);
+    if (training.weight_sync) text += Sentence(SyncText(*training.weight_sync, options), options);
+  }
+  return text.empty() ? "" : "\nTraining\n" + text;
+}
+
+std::string TargetLines(const Report& report, const TextOptions& options) {
+  if (report.run.training == nullptr) return {};
+  const std::vector<ReportTarget>& targets = report.run.training->targets;
+  const size_t most = options.full ? targets.size() : kMostTargets;
+  std::string lines;
+  for (size_t i = 0; i < std::min(most, targets.size()); ++i) {
+    const ReportTarget& target = targets[i];
+    std::string line = EscapeName(target.target);
+    if (line.find(" over ") == std::string::npos) {
+      line += " (mean of " + Counted(target.mean_of, "record") + ")";
+    }
+    line += ": " + TargetText(target, options);
+    if (!target.parts.empty()) line += ": " + PartsText(target, options);
+    lines += Wrap(line + ".", options.width, 2);
+  }
+  if (targets.size() > most) {
+    lines += Wrap(Counted(targets.size() - most, "further target") + ": --full.", options.width, 2);
+  }
+  return lines;
+}
+
+}  // namespace gpubound
