@@ -14,6 +14,7 @@
 #include "analysis/report/main_process.h"
 #include "analysis/trace/counter_records.h"
 #include "analysis/trace/memory_source.h"
+#include "proto/given_names.h"
 
 namespace gpubound {
 
@@ -61,6 +62,7 @@ std::string NamesText(const Run& run) {
   for (const ProcessTrace& process : run.processes) {
     for (std::string& name : CounterNames(process)) names.insert(std::move(name));
   }
+  names.erase(kOtherNames);
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? "the program recorded no counter" : "its counters are " + text;

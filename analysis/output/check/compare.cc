@@ -312,10 +312,9 @@ void NoteTargets(const std::vector<RunGroup>& groups, std::vector<std::string>* 
       }
     }
     for (const auto& [target, text] : missed) {
-      notes->push_back(target + " has no time in " + group.name + ": " +
-                       std::to_string(runs[target]) + " of its " +
-                       Counted(group.runs.size(), "run") + (runs[target] == 1 ? " does" : " do") +
-                       " not tell one (" + text + ").");
+      notes->push_back(group.name + " has no mean time to " + target + ": " +
+                       std::to_string(runs[target]) + " of " + Counted(group.runs.size(), "run") +
+                       (runs[target] == 1 ? " has none (" : " have none (") + text + ").");
     }
   }
 }

@@ -395,9 +395,9 @@ struct Extent {
 };
 
 // What a screen shows, from what it shows always to what goes first when there is too much:
-// verdict and action, the run, data quality and losses, warnings, the longest operations; then the
-// largest saving, further operations, why the GPU was idle, nvidia-smi's figure, the functions that
-// operations were in, further savings.
+// verdict and action, the run, data quality, warnings, the longest operations; then losses and what
+// is said of the training, the largest saving, further operations, why the GPU was idle,
+// nvidia-smi's figure, the functions that operations were in, further savings.
 // Notices and notes are left to --full.
 constexpr std::array<Extent, 10> kExtents = {{{6, 4, 4},
                                               {6, 2, 3},
@@ -417,9 +417,9 @@ std::string FactLines(const Report& report, const TextOptions& options, const Ex
               ? ""
               : RunLine(report, *process, options) + OtherWindowLine(report.run, options)) +
          IterationLine(report, options) + TargetLines(report, options) +
-         TrainingLines(report, options) + QualityLines(report, options, extent.brief) +
-         LossLines(report, options, extent.losses) + StepsLine(report, options) +
-         Warnings(report, options);
+         (extent.losses > 0 ? TrainingLines(report, options) : "") +
+         QualityLines(report, options, extent.brief) + LossLines(report, options, extent.losses) +
+         StepsLine(report, options) + Warnings(report, options);
 }
 
 std::string Compose(const Report& report, const TextOptions& options, const Extent& extent) {

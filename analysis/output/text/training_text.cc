@@ -154,9 +154,12 @@ std::string PartsText(const ReportTarget& target, const TextOptions& options) {
 
 }  // namespace
 
-std::string TargetText(const ReportTarget& target, const TextOptions& options) {
+std::string TargetText(const ReportTarget& target, const TextOptions& options, bool brief) {
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
-  if (!target.why_not.empty()) return "not known: " + EscapeName(target.why_not);
+  if (!target.why_not.empty()) {
+    const std::string& why = target.why_not;
+    return "not known: " + EscapeName(brief ? why.substr(0, why.find(';')) : why);
+  }
   if (!target.reached_ns) {
     const std::string records = Counted(target.records, "record");
     return "never reached: " + (target.best
@@ -164,13 +167,11 @@ std::string TargetText(const ReportTarget& target, const TextOptions& options) {
                                     : "there are only " + records);
   }
   std::string text = "reached after " + time(*target.reached_ns);
-  if (target.corrected) {
-    text += ", without profiling " + time(target.corrected->ns) + " (" +
-            time(target.corrected->low_ns) + " to " + time(target.corrected->high_ns) + ")";
-  } else {
-    text += " as recorded, not corrected for profiling";
-  }
-  return text;
+  if (!target.corrected) return text + " as recorded, not corrected for profiling";
+  text += ", without profiling " + time(target.corrected->ns);
+  if (brief) return text;
+  return text + " (" + time(target.corrected->low_ns) + " to " + time(target.corrected->high_ns) +
+         ")";
 }
 
 std::string TrainingLines(const Report& report, const TextOptions& options) {
@@ -222,14 +223,17 @@ std::string TargetLines(const Report& report, const TextOptions& options) {
   const std::vector<ReportTarget>& targets = report.run.training->targets;
   const size_t most = options.full ? targets.size() : kMostTargets;
   std::string lines;
+  // A line each where there are several.
+  const bool brief = !options.full && targets.size() > 1;
   for (size_t i = 0; i < std::min(most, targets.size()); ++i) {
     const ReportTarget& target = targets[i];
     std::string line = EscapeName(target.target);
     if (line.find(" over ") == std::string::npos) {
-      line += " (mean of " + Counted(target.mean_of, "record") + ")";
+      line += brief ? " (mean of " + FormatCount(target.mean_of) + ")"
+                    : " (mean of " + Counted(target.mean_of, "record") + ")";
     }
-    line += ": " + TargetText(target, options);
-    if (!target.parts.empty()) line += ": " + PartsText(target, options);
+    line += ": " + TargetText(target, options, brief);
+    if (!brief && !target.parts.empty()) line += ": " + PartsText(target, options);
     lines += Wrap(line + ".", options.width, 2);
   }
   if (targets.size() > most) {

@@ -14,7 +14,8 @@
 namespace gpubound {
 
 // "reached", with the time, or why it was not. Not wrapped, without the target and a full stop.
-std::string TargetText(const ReportTarget& target, const TextOptions& options);
+// |brief|: for a line of its own.
+std::string TargetText(const ReportTarget& target, const TextOptions& options, bool brief = false);
 
 // What the first screen says of the process whose iterations are the run's: how much of the device's
 // peak it uses, its weight syncs where they hold it up, and waste.
