@@ -15,6 +15,7 @@
 #include "analysis/correction/report_options.h"
 #include "analysis/replay/replay.h"
 #include "analysis/report/report.h"
+#include "analysis/report/report_training.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound {
@@ -69,6 +70,27 @@ TEST(RemovedCostsTest, RecordsThatNestOrComeTwiceCountOnce) {
   EXPECT_EQ(RemovedNs(begin + "overhead main 20000 40000 CUPTI_BUFFER_FLUSH\n"), 20000);
   EXPECT_EQ(RemovedNs(begin + "thread other\noverhead other 20000 40000 CUPTI_BUFFER_FLUSH\n"),
             40000);
+}
+
+// Two calls that cost 6 us each lie before the record that reaches it, and one after.
+TEST(RemovedCostsTest, ATargetIsReachedEarlierByWhatWasRemovedBeforeIt) {
+  const golden::Scenario scenario = Parsed(
+      "span 0 110000\nthread main\n@0 main begin operation update\n"
+      "call main 10000 20000 cudaLaunchKernel #1\ncall main 30000 40000 cudaLaunchKernel #2\n"
+      "@50000 main counter return 450\ncall main 60000 70000 cudaLaunchKernel #3\n"
+      "@110000 main end operation update\ntarget return>=450 over 1\n");
+  ReportOptions options = scenario.options;
+  options.costs.emplace().Of(CostKind::kApiCall) = CostOf(6000, 0);
+  Result<Report> report = BuildReport(scenario.run, options);
+  ASSERT_TRUE(report.ok());
+  ASSERT_TRUE(AddReplays(scenario.run, options, &*report).ok());
+  const ReportTarget& target = report->run.training->targets.front();
+  EXPECT_EQ(target.reached_ns, 50'000);
+  ASSERT_TRUE(target.corrected);
+  EXPECT_EQ(target.corrected->ns, 38'000);
+  EXPECT_LE(target.corrected->low_ns, 38'000);
+  EXPECT_GE(target.corrected->high_ns, 38'000);
+  EXPECT_LT(target.corrected->high_ns, 50'000);
 }
 
 // Time stamps that lie 250 ns and 2.5 us apart.

@@ -49,7 +49,7 @@ TEST(TrainingText, ATargetHasItsTimeWithoutProfilingAndWhereItWent) {
             "  corrected for profiling: update 60 %, simulation 40 %.\n");
   target.corrected = CorrectedTime{480 * kMs, 470 * kMs, 490 * kMs};
   EXPECT_THAT(TargetLines(ReportOf({{target}, {}, {}}, {}), {}),
-              HasSubstr("without profiling 480 ms (470 ms to 490\n  ms): update 60 %"));
+              HasSubstr("without profiling 480 ms\n  (470 ms to 490 ms): update 60 %"));
 }
 
 TEST(TrainingText, SeveralTargetsHaveALineEachOnTheScreenAndAllInFull) {
@@ -67,7 +67,7 @@ TEST(TrainingText, SeveralTargetsHaveALineEachOnTheScreenAndAllInFull) {
             "1 further target: --full.\n");
   TextOptions full;
   full.full = true;
-  EXPECT_THAT(TargetLines(report, full), HasSubstr("its counters are a, b, c"));
+  EXPECT_THAT(TargetLines(report, full), HasSubstr("its counters are a,\n  b, c."));
   EXPECT_THAT(TargetLines(report, full), Not(HasSubstr("further")));
 }
 
