@@ -169,7 +169,7 @@ function row(figure: ComparedFigure, group: number, axis: number): HTMLElement {
   const verdict = value.verdict;
   const name = figure.figure === 'throughput' ? `${workText(figure.name)} per second` :
       figure.figure === 'time_to_target' ? `Time to ${figure.name}` :
-                                                TITLES[figure.figure] ??
+                                           TITLES[figure.figure] ??
           (figure.figure === 'gpu_idle' ? causeText(figure.name) : figure.name);
   const before = figure.groups[0];
   const node = element('tr', {}, [
