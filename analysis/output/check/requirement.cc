@@ -140,7 +140,8 @@ class Parser {
     const size_t open_at = at_;
     at_ += kTimeTo.size();
     const size_t end = text_.find(')', at_);
-    if (end == std::string_view::npos) return Fail(open_at, "an open parenthesis", "a ')' that closes it");
+    if (end == std::string_view::npos)
+      return Fail(open_at, "an open parenthesis", "a ')' that closes it");
     const Result<Target> target = ParseTarget(text_.substr(at_, end - at_));
     if (!target.ok()) return Fail(at_, target.error().found, target.error().expected);
     requirement_.figure.target = target->text;
