@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "analysis/trace/counter_records.h"
-#include "analysis/trace/memory_source.h"
 
 namespace gpubound {
 namespace {
@@ -38,9 +37,9 @@ struct Record {
 
 std::vector<Record> RecordsOf(const Run& run, const ClockAlignment& clocks) {
   std::vector<Record> records;
-  for (size_t p = 0; p < run.processes.size(); ++p) {
-    const ProcessTrace& process = run.processes[p];
-    for (const CounterRecord& record : ReadCounters(process, *SourceOf(process), IsWanted)) {
+  const std::vector<std::vector<CounterRecord>> all = ReadCountersOfAll(run, IsWanted);
+  for (size_t p = 0; p < all.size(); ++p) {
+    for (const CounterRecord& record : all[p]) {
       records.push_back({record.time_ns + clocks.offset_ns[p], p, record});
     }
   }

@@ -44,11 +44,10 @@ struct MetricRecord {
 std::vector<MetricRecord> RecordsOf(const Run& run, const ClockAlignment& clocks,
                                     const std::string& metric) {
   std::vector<MetricRecord> records;
-  for (size_t p = 0; p < run.processes.size(); ++p) {
-    const ProcessTrace& process = run.processes[p];
-    for (const CounterRecord& record :
-         ReadCounters(process, *SourceOf(process),
-                      [&metric](std::string_view name) { return name == metric; })) {
+  const std::vector<std::vector<CounterRecord>> all =
+      ReadCountersOfAll(run, [&metric](std::string_view name) { return name == metric; });
+  for (size_t p = 0; p < all.size(); ++p) {
+    for (const CounterRecord& record : all[p]) {
       records.push_back({record.time_ns + clocks.offset_ns[p], record.value, p});
     }
   }

@@ -11,6 +11,7 @@
 #include "analysis/attribution/target_times.h"
 #include "analysis/attribution/weight_sync.h"
 #include "analysis/attribution/work_done.h"
+#include "analysis/base/in_parallel.h"
 #include "analysis/report/main_process.h"
 #include "analysis/report/report_training.h"
 
@@ -18,15 +19,15 @@ namespace gpubound {
 namespace {
 
 void AddToProcesses(const Run& run, const std::vector<SteppingThread>& threads, Report* report) {
-  for (size_t p = 0; p < run.processes.size(); ++p) {
+  ForEachInParallel(run.processes.size(), [&](size_t p) {
     const ProcessTrace& process = run.processes[p];
     const SteppingThread& thread = threads[p];
     ProcessTraining training;
     training.flops = ModelFlops(process, thread.steady, report->processes[p]);
     training.weight_sync = WeightSync(process, thread.thread, thread.steady);
-    if (!training.flops && !training.weight_sync) continue;
+    if (!training.flops && !training.weight_sync) return;
     report->processes[p].training = std::make_shared<const ProcessTraining>(training);
-  }
+  });
 }
 
 // Of the process whose iterations are the run's.

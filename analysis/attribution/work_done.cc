@@ -7,7 +7,6 @@
 #include <string>
 
 #include "analysis/trace/counter_records.h"
-#include "analysis/trace/memory_source.h"
 #include "analysis/trace/told_progress.h"
 
 namespace gpubound {
@@ -58,11 +57,10 @@ std::vector<ReportWork> WorkDone(const Run& run, const ClockAlignment& clocks, s
     ReportWork row;
     bool others = false;
     bool known = true;
-    for (size_t p = 0; p < run.processes.size(); ++p) {
-      const ProcessTrace& process = run.processes[p];
-      const std::vector<CounterRecord> records =
-          ReadCounters(process, *SourceOf(process),
-                       [counter](std::string_view name) { return name == counter; });
+    const std::vector<std::vector<CounterRecord>> all =
+        ReadCountersOfAll(run, [counter](std::string_view name) { return name == counter; });
+    for (size_t p = 0; p < all.size(); ++p) {
+      const std::vector<CounterRecord>& records = all[p];
       if (records.empty()) continue;
       const int64_t offset_ns = clocks.offset_ns[p];
       const std::optional<double> done =

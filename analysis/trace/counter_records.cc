@@ -9,6 +9,9 @@
 #include <memory>
 #include <set>
 
+#include "analysis/base/in_parallel.h"
+#include "analysis/trace/memory_source.h"
+
 namespace gpubound {
 
 std::vector<CounterRecord> ReadCounters(const ProcessTrace& process, const EventSource& source,
@@ -45,6 +48,16 @@ std::vector<CounterRecord> ReadCounters(const ProcessTrace& process, const Event
   }
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  return records;
+}
+
+std::vector<std::vector<CounterRecord>> ReadCountersOfAll(
+    const Run& run, const std::function<bool(std::string_view)>& wanted) {
+  std::vector<std::vector<CounterRecord>> records(run.processes.size());
+  ForEachInParallel(run.processes.size(), [&](size_t p) {
+    const ProcessTrace& process = run.processes[p];
+    records[p] = ReadCounters(process, *SourceOf(process), wanted);
+  });
   return records;
 }
 

@@ -29,6 +29,10 @@ struct CounterRecord {
 std::vector<CounterRecord> ReadCounters(const ProcessTrace& process, const EventSource& source,
                                         const std::function<bool(std::string_view)>& wanted);
 
+// The same of each process of |run|, side by side on all processors.
+std::vector<std::vector<CounterRecord>> ReadCountersOfAll(
+    const Run& run, const std::function<bool(std::string_view)>& wanted);
+
 // The names of all counters of |process|, each once.
 std::vector<std::string> CounterNames(const ProcessTrace& process);
 
