@@ -93,7 +93,10 @@ TEST_F(AnnotateTest, CFunctionsTakeNamesKnownAtRunTime) {
   EXPECT_THAT(Calls(),
               ElementsAre("begin operation run 7", "begin annotation run 7", "end annotation run 7",
                           "phase run 7", "counter run 7 0.5", "step 4", "hand over", "adopt 77",
-                          "drop 77", "wake 5", "woken 5", "found 5", "end operation run 7"));
+                          "drop 77", "wake 5", "woken 5", "found 5", "counter progress_done 3",
+                          "counter progress_total 10",
+                          "ledger - 0 metadata seed \\\"1\\\" = \"a\\\\b\\u000a\xc3\xa4\"", "pause",
+                          "resume", "end operation run 7"));
 }
 
 TEST_F(AnnotateTest, AReturnFromInsideCScopesClosesThem) {
@@ -117,7 +120,33 @@ TEST_F(AnnotateTest, ObjectsTakeNamesKnownAtRunTime) {
   EXPECT_THAT(Calls(),
               ElementsAre("begin operation named", "begin annotation named", "hand over",
                           "adopt 77", "phase named", "phase scoped", "counter named 2.5",
-                          "phase named", "drop 77", "end annotation named", "end operation named"));
+                          "counter progress_done 3", "counter progress_total 10",
+                          "ledger - 0 metadata algorithm = \"\"", "pause", "resume", "phase named",
+                          "drop 77", "end annotation named", "end operation named"));
+}
+
+constexpr int Halved(int value) {
+  GPUBOUND_FUNCTION();
+  GPUBOUND_STEP(value);
+  return value / 2;
+}
+
+TEST_F(AnnotateTest, AConstexprFunctionRecordsWhereItRuns) {
+  static_assert(Halved(4) == 2);
+  const volatile int value = 2;
+  EXPECT_EQ(Halved(value), 1);
+  EXPECT_EQ(Cpp17RunsAConstexprFunction(value), 4);
+  EXPECT_THAT(Calls(), ElementsAre("begin operation Halved", "step 2", "end operation Halved",
+                                   "begin operation cpp-doubled", "begin annotation cpp-large",
+                                   "end annotation cpp-large", "end operation cpp-doubled"));
+}
+
+TEST_F(AnnotateTest, MetadataThatIsTooLongIsCut) {
+  gpubound_metadata(std::string(5000, 'n').c_str(), std::string(5000, '"').c_str());
+  const std::vector<std::string> calls = Calls();
+  ASSERT_THAT(calls, SizeIs(1));
+  EXPECT_LE(calls[0].size(), 2100u);
+  EXPECT_THAT(calls[0], testing::EndsWith("\\\"\""));
 }
 
 TEST_F(AnnotateTest, TheEndOfAScopedPhaseRestoresThePhaseBefore) {
@@ -330,6 +359,9 @@ TEST_F(AnnotateTest, ATableThatEndsAfterTheScopesServesScopesOnly) {
     gpubound_wake(77);
     gpubound_woken(77);
     gpubound_found(77);
+    gpubound_metadata("short", "table");
+    gpubound_pause();
+    gpubound_resume();
   }
   EXPECT_THAT(Calls(), ElementsAre("begin operation short table", "end operation short table"));
 }

@@ -35,6 +35,10 @@ void CUsesEveryFunction(const char* name) {
   gpubound_wake(5);
   gpubound_woken(5);
   gpubound_found(5);
+  gpubound_progress(3, 10);
+  gpubound_metadata("seed \"1\"", "a\\b\n\xc3\xa4");
+  gpubound_pause();
+  gpubound_resume();
   gpubound_end(operation);
 }
 

@@ -23,6 +23,19 @@ void Cpp17UsesEveryMacro(int environment_steps) {
   GPUBOUND_STEP(environment_steps);
 }
 
+constexpr int Doubled(int value) {
+  GPUBOUND_OPERATION("cpp-doubled");
+  if (value > 1) {
+    GPUBOUND_ANNOTATION("cpp-large");
+    return 2 * value;
+  }
+  GPUBOUND_COUNTER("cpp-value", value);
+  return 2 * value;
+}
+static_assert(Doubled(1) == 2 && Doubled(2) == 4);
+
+int Cpp17RunsAConstexprFunction(int value) { return Doubled(value); }
+
 void Cpp17UsesEveryClass(const char* name) {
   const gpubound::Operation operation{std::string(name)};
   const gpubound::Annotation annotation(name);
@@ -30,4 +43,8 @@ void Cpp17UsesEveryClass(const char* name) {
   gpubound::Phase(name);
   const gpubound::ScopedPhase phase("scoped");
   gpubound::Counter(name, 2.5);
+  gpubound::Progress(3, 10);
+  gpubound::Metadata("algorithm", nullptr);
+  gpubound::Pause();
+  gpubound::Resume();
 }

@@ -27,6 +27,10 @@ int DisabledCUsesEverything(void) {
   gpubound_wake(1);
   gpubound_woken(1);
   gpubound_found(1);
+  gpubound_progress(1, 2);
+  gpubound_metadata("off", "off");
+  gpubound_pause();
+  gpubound_resume();
   gpubound_drop(0);
   GPUBOUND_COUNTER("off", ++evaluated);
   GPUBOUND_STEP(++evaluated);

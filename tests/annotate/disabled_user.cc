@@ -19,6 +19,10 @@ int DisabledCppUsesEverything() {
   gpubound::Phase("off");
   const gpubound::ScopedPhase phase("off");
   gpubound::Counter("off", ++evaluated);
+  gpubound::Progress(1, 2);
+  gpubound::Metadata("off", "off");
+  gpubound::Pause();
+  gpubound::Resume();
   GPUBOUND_COUNTER("off", ++evaluated);
   GPUBOUND_STEP(++evaluated);
   return evaluated;

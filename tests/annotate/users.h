@@ -16,6 +16,7 @@ int CReturnsFromInsideAScope(int value);
 
 /* C++17 without exceptions and RTTI. */
 void Cpp17UsesEveryMacro(int environment_steps);
+int Cpp17RunsAConstexprFunction(int value);
 void Cpp17UsesEveryClass(const char* name);
 
 /* C and C++ with GPUBOUND_DISABLE; return how often an argument was evaluated. */

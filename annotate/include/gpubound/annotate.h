@@ -14,6 +14,8 @@
  *   GPUBOUND_COUNTER("env_steps", n);    the value of a counter, now; a result of the training, such
  *                                        as "return", is one that `report --target` looks for
  *
+ * gpubound_progress, gpubound_metadata, gpubound_pause and gpubound_resume are below.
+ *
  * The names are string literals; each call site asks for its label once. For names known at run
  * time C++ has gpubound::Operation and its like (scope.hpp), C the functions below. Each distinct
  * name becomes a label for the life of the process: give a scope the name of what it does, not of
@@ -28,9 +30,13 @@
  * A block that longjmp leaves stays open until the block around it ends, and counts as unbalanced
  * then. A scope must end on the thread on which it began, and not span a co_await: what the thread
  * does while the coroutine is suspended would be its. One that ends on another thread is counted as
- * unbalanced, and the report says "incomplete". Close it before the co_await, or hand the operation
- * over (gpubound_hand_over below). Scopes cannot stand in a constexpr function, other than with
- * GPUBOUND_DISABLE: annotate its caller.
+ * unbalanced, and the report says "incomplete". Close it before the co_await, hand the operation over
+ * (gpubound_hand_over below), or use the scopes of coroutine.hpp.
+ *
+ * A scope lasts for a block in braces. In C++ one that is itself the branch of an `if`, or the body
+ * of a loop, does not compile: it would end before the next statement begins. All macros but
+ * GPUBOUND_BEGIN_... may stand in constexpr functions; they do nothing where the compiler evaluates
+ * these.
  *
  * Every annotation may be used on any thread, in destructors and in noexcept functions, in a
  * process that forks and in a library that is unloaded; none throws, fails or touches errno. A null
@@ -136,6 +142,32 @@ GPUBOUND_INLINE_ void gpubound_counter(const char* name, double value) GPUBOUND_
   gpubound_counter_label_(gpubound_text_label_(GPUBOUND_LABEL_COUNTER, name), value);
 }
 
+/* Says how far the training is: |done| of |total|, in the same unit (time steps, epochs). Recorded as
+ * the counters progress_done and progress_total. */
+GPUBOUND_INLINE_ void gpubound_progress(double done, double total) GPUBOUND_NOEXCEPT_ {
+  gpubound_counter("progress_done", done);
+  gpubound_counter("progress_total", total);
+}
+/* A fact about the run that its report shows (algorithm, environment, seed). Both texts are UTF-8 and
+ * copied. A process keeps at most 1000 of them, each of at most 4096 bytes; with a name or a value
+ * beyond 1000 bytes it is cut. */
+GPUBOUND_INLINE_ void gpubound_metadata(const char* name, const char* value) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, ledger)) {
+    gpubound_note_metadata_(table, name, value);
+  }
+}
+/* From gpubound_pause to gpubound_resume, or to the end, GPU time of this process is unknown in its
+ * report: for work that shall not be counted, as an evaluation. Scopes go on being recorded. */
+GPUBOUND_INLINE_ void gpubound_pause(void) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, resume)) table->pause();
+}
+GPUBOUND_INLINE_ void gpubound_resume(void) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, resume)) table->resume();
+}
+
 /* Hands the innermost open operation of this thread to another one: pass the token there, adopt it
  * around the work, drop it after. 0 when there is nothing to hand over. */
 GPUBOUND_INLINE_ uint64_t gpubound_hand_over(void) GPUBOUND_NOEXCEPT_ {
@@ -178,9 +210,11 @@ GPUBOUND_INLINE_ uint32_t gpubound_begin_at_(struct gpubound_site_* site, uint32
                                              uint32_t layer, const char* name) GPUBOUND_NOEXCEPT_ {
   return gpubound_begin_label_(gpubound_site_label_(site, kind, layer, name));
 }
+#ifndef __cplusplus
 GPUBOUND_INLINE_ void gpubound_end_at_(const uint32_t* scope) GPUBOUND_NOEXCEPT_ {
   gpubound_end_label_(*scope);
 }
+#endif
 GPUBOUND_INLINE_ void gpubound_phase_at_(struct gpubound_site_* site,
                                          const char* name) GPUBOUND_NOEXCEPT_ {
   gpubound_phase_label_(
@@ -198,11 +232,26 @@ GPUBOUND_INLINE_ void gpubound_counter_at_(struct gpubound_site_* site, const ch
 
 #define GPUBOUND_JOIN_(a, b) a##b
 #define GPUBOUND_JOIN(a, b) GPUBOUND_JOIN_(a, b)
+
+#ifdef __cplusplus
+  /* A lambda may hold what a constexpr function may not. */
+#define GPUBOUND_SITE_()                                                         \
+  ([]() noexcept -> struct gpubound_site_* {                                     \
+    static struct gpubound_site_ gpubound_site_word_ = {GPUBOUND_SITE_UNKNOWN_}; \
+    return &gpubound_site_word_;                                                 \
+  }())
+#define GPUBOUND_CONVERT_(type, value) ::gpubound::detail::Convert<type>(value)
+#define GPUBOUND_AT_RUN_TIME_(at_run_time, else_) \
+  (__builtin_is_constant_evaluated() ? (else_) : (at_run_time))
+#else
 #define GPUBOUND_SITE_()                                                         \
   (__extension__({                                                               \
     static struct gpubound_site_ gpubound_site_word_ = {GPUBOUND_SITE_UNKNOWN_}; \
     &gpubound_site_word_;                                                        \
   }))
+#define GPUBOUND_CONVERT_(type, value) ((type)(value))
+#define GPUBOUND_AT_RUN_TIME_(at_run_time, else_) (at_run_time)
+#endif
 
 /* Only a literal can stand between literals: a name that changes does not belong to a call site. */
 #define GPUBOUND_BEGIN_OPERATION(name) \
@@ -217,10 +266,13 @@ GPUBOUND_INLINE_ void gpubound_counter_at_(struct gpubound_site_* site, const ch
 #define GPUBOUND_BEGIN_BLOCK_(kind, layer, name) \
   gpubound_begin_at_(GPUBOUND_SITE_(), (kind) | GPUBOUND_BLOCK_SITE_, layer, name)
 #ifdef __cplusplus
-#define GPUBOUND_SCOPE_(kind, layer, name)                                      \
-  const ::gpubound::detail::Scope GPUBOUND_JOIN(gpubound_scope_, __COUNTER__) { \
-    GPUBOUND_BEGIN_BLOCK_(kind, layer, name)                                    \
-  }
+/* The second declaration sees the first one only where both stand in one block. */
+#define GPUBOUND_NAMED_SCOPE_(scope, kind, layer, name)                     \
+  ::gpubound::detail::BlockScope scope GPUBOUND_BLOCK_CLEANUP_{             \
+      GPUBOUND_AT_RUN_TIME_(GPUBOUND_BEGIN_BLOCK_(kind, layer, name), 0u)}; \
+  static_assert(sizeof(scope) != 0, "a scope stands in a block in braces")
+#define GPUBOUND_SCOPE_(kind, layer, name) \
+  GPUBOUND_NAMED_SCOPE_(GPUBOUND_JOIN(gpubound_scope_in_braces_, __COUNTER__), kind, layer, name)
 #else
 #define GPUBOUND_SCOPE_(kind, layer, name)                   \
   const uint32_t GPUBOUND_JOIN(gpubound_scope_, __COUNTER__) \
@@ -235,10 +287,15 @@ GPUBOUND_INLINE_ void gpubound_counter_at_(struct gpubound_site_* site, const ch
 #define GPUBOUND_ANNOTATION(name) \
   GPUBOUND_SCOPE_(GPUBOUND_LABEL_ANNOTATION, GPUBOUND_LAYER_unset, "" name "")
 #define GPUBOUND_LAYER(layer) GPUBOUND_SCOPE_(GPUBOUND_LABEL_LAYER, GPUBOUND_LAYER_##layer, #layer)
-#define GPUBOUND_PHASE(name) gpubound_phase_at_(GPUBOUND_SITE_(), "" name "")
-#define GPUBOUND_STEP(iteration) gpubound_step(GPUBOUND_NARROW_(uint64_t, iteration))
-#define GPUBOUND_COUNTER(name, value) \
-  gpubound_counter_at_(GPUBOUND_SITE_(), "" name "", GPUBOUND_NARROW_(double, value))
+#define GPUBOUND_PHASE(name) \
+  GPUBOUND_AT_RUN_TIME_(gpubound_phase_at_(GPUBOUND_SITE_(), "" name ""), (void)0)
+#define GPUBOUND_STEP(iteration)                                               \
+  GPUBOUND_AT_RUN_TIME_(gpubound_step(GPUBOUND_CONVERT_(uint64_t, iteration)), \
+                        GPUBOUND_CONVERT_(void, iteration))
+#define GPUBOUND_COUNTER(name, value)                                                       \
+  GPUBOUND_AT_RUN_TIME_(                                                                    \
+      gpubound_counter_at_(GPUBOUND_SITE_(), "" name "", GPUBOUND_CONVERT_(double, value)), \
+      GPUBOUND_CONVERT_(void, value))
 
 #endif /* GPUBOUND_DISABLE */
 

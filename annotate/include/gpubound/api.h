@@ -18,6 +18,15 @@
 extern "C" {
 #endif
 
+/* Of these headers; the build checks that it is that of the project. GPUBOUND_VERSION_NUMBER of
+ * 1.2.3 is 10203. */
+#define GPUBOUND_VERSION_MAJOR 0
+#define GPUBOUND_VERSION_MINOR 1
+#define GPUBOUND_VERSION_PATCH 0
+#define GPUBOUND_VERSION_NUMBER \
+  (GPUBOUND_VERSION_MAJOR * 10000 + GPUBOUND_VERSION_MINOR * 100 + GPUBOUND_VERSION_PATCH)
+
+/* Of the table below: another one is not compatible with it. */
 #define GPUBOUND_API_VERSION 1u
 
 /* Kinds of label; values of gpubound::LabelKind. */

@@ -16,6 +16,16 @@
 
 #include "annotate.h"
 
+// From C++20 on a destructor may be constexpr; before, a block in a constexpr function closes by an
+// attribute.
+#if __cplusplus >= 202002L
+#define GPUBOUND_CONSTEXPR_SCOPE_ constexpr
+#define GPUBOUND_BLOCK_CLEANUP_
+#else
+#define GPUBOUND_CONSTEXPR_SCOPE_
+#define GPUBOUND_BLOCK_CLEANUP_ __attribute__((cleanup(gpubound_end_block_), unused))
+#endif
+
 // What runs is hidden in its module, as everything else of ours. The classes are not: g++ would
 // warn of every class and coroutine of the program that holds one.
 #ifdef GPUBOUND_DISABLE
@@ -31,6 +41,17 @@ namespace gpubound {
 inline namespace GPUBOUND_SCOPE_NAMESPACE_ {
 namespace detail {
 
+#ifndef GPUBOUND_DISABLE
+// Ends what began on |thread|.
+GPUBOUND_HIDDEN_ inline void EndBegun(uint32_t label, uintptr_t thread) noexcept {
+  if (GPUBOUND_UNLIKELY_(thread != gpubound_this_thread_())) {
+    gpubound_end_elsewhere_();
+  } else {
+    gpubound_end_label_(label);
+  }
+}
+#endif
+
 // Closes what was opened, at the end of the block.
 class Scope {
  public:
@@ -38,15 +59,10 @@ class Scope {
   explicit Scope(uint32_t) noexcept {}
   ~Scope() {}
 #else
-  GPUBOUND_HIDDEN_ explicit Scope(uint32_t label) noexcept
+  GPUBOUND_HIDDEN_ GPUBOUND_CONSTEXPR_SCOPE_ explicit Scope(uint32_t label) noexcept
       : label_(label), thread_(label == 0 ? 0 : gpubound_this_thread_()) {}
-  GPUBOUND_HIDDEN_ ~Scope() {
-    if (label_ == 0) return;
-    if (GPUBOUND_UNLIKELY_(thread_ != gpubound_this_thread_())) {
-      gpubound_end_elsewhere_();
-    } else {
-      gpubound_end_label_(label_);
-    }
+  GPUBOUND_HIDDEN_ GPUBOUND_CONSTEXPR_SCOPE_ ~Scope() {
+    if (label_ != 0) EndBegun(label_, thread_);
   }
 #endif
   Scope(const Scope&) = delete;
@@ -58,6 +74,26 @@ class Scope {
   const uintptr_t thread_;  // on which it began
 #endif
 };
+
+#ifndef GPUBOUND_DISABLE
+// What GPUBOUND_OPERATION and its like declare.
+#if __cplusplus >= 202002L
+using BlockScope = Scope;
+#else
+struct BlockScope {
+  GPUBOUND_HIDDEN_ constexpr explicit BlockScope(uint32_t begun) noexcept
+      : label(begun), thread(begun == 0 ? 0 : gpubound_this_thread_()) {}
+  uint32_t label;
+  uintptr_t thread;  // on which it began
+};
+#endif
+#endif
+
+// As a cast, which a compiler may find useless where it changes nothing.
+template <typename To, typename From>
+GPUBOUND_SCOPE_VISIBILITY_ constexpr To Convert(const From& from) noexcept {
+  return static_cast<To>(from);
+}
 
 // What may be null: an empty name then, as in C.
 GPUBOUND_SCOPE_VISIBILITY_ inline std::string_view NameOf(const char* text) noexcept {
@@ -133,6 +169,16 @@ class GPUBOUND_SCOPE_VISIBILITY_ ScopedPhase {
   const uint32_t before_;
 };
 
+// As gpubound_progress, gpubound_metadata, gpubound_pause and gpubound_resume.
+GPUBOUND_SCOPE_VISIBILITY_ inline void Progress(double done, double total) noexcept {
+  gpubound_progress(done, total);
+}
+GPUBOUND_SCOPE_VISIBILITY_ inline void Metadata(const char* name, const char* value) noexcept {
+  gpubound_metadata(name, value);
+}
+GPUBOUND_SCOPE_VISIBILITY_ inline void Pause() noexcept { gpubound_pause(); }
+GPUBOUND_SCOPE_VISIBILITY_ inline void Resume() noexcept { gpubound_resume(); }
+
 // As gpubound_counter.
 GPUBOUND_SCOPE_VISIBILITY_ inline void Counter(std::string_view name, double value) noexcept {
   const uint32_t label = gpubound_name_label_(GPUBOUND_LABEL_COUNTER, name.data(), name.size());
@@ -144,5 +190,13 @@ GPUBOUND_SCOPE_VISIBILITY_ inline void Counter(const char* name, double value) n
 
 }  // namespace GPUBOUND_SCOPE_NAMESPACE_
 }  // namespace gpubound
+
+#if !defined(GPUBOUND_DISABLE) && __cplusplus < 202002L
+// The attribute takes a plain name.
+GPUBOUND_HIDDEN_ constexpr void gpubound_end_block_(
+    const ::gpubound::detail::BlockScope* block) noexcept {
+  if (block->label != 0) ::gpubound::detail::EndBegun(block->label, block->thread);
+}
+#endif
 
 #endif  // GPUBOUND_SCOPE_HPP_

@@ -40,6 +40,16 @@ GPUBOUND_DISABLED_ void gpubound_counter(const char* name, double value) GPUBOUN
   (void)name;
   (void)value;
 }
+GPUBOUND_DISABLED_ void gpubound_progress(double done, double total) GPUBOUND_NOEXCEPT_ {
+  (void)done;
+  (void)total;
+}
+GPUBOUND_DISABLED_ void gpubound_metadata(const char* name, const char* value) GPUBOUND_NOEXCEPT_ {
+  (void)name;
+  (void)value;
+}
+GPUBOUND_DISABLED_ void gpubound_pause(void) GPUBOUND_NOEXCEPT_ {}
+GPUBOUND_DISABLED_ void gpubound_resume(void) GPUBOUND_NOEXCEPT_ {}
 GPUBOUND_DISABLED_ uint64_t gpubound_hand_over(void) GPUBOUND_NOEXCEPT_ { return 0; }
 GPUBOUND_DISABLED_ void gpubound_adopt(uint64_t token) GPUBOUND_NOEXCEPT_ { (void)token; }
 GPUBOUND_DISABLED_ void gpubound_drop(uint64_t token) GPUBOUND_NOEXCEPT_ { (void)token; }
@@ -67,12 +77,28 @@ GPUBOUND_DISABLED_ void gpubound_counter_label_(uint32_t label, double value) GP
 #define GPUBOUND_BEGIN_ANNOTATION(name) GPUBOUND_NARROW_(uint32_t, sizeof("" name "") * 0)
 #define GPUBOUND_BEGIN_FUNCTION() GPUBOUND_NARROW_(uint32_t, 0)
 #define GPUBOUND_BEGIN_LAYER(layer) GPUBOUND_NARROW_(uint32_t, GPUBOUND_LAYER_##layer * 0)
-#define GPUBOUND_OPERATION(name) ((void)GPUBOUND_BEGIN_OPERATION(name))
-#define GPUBOUND_FUNCTION() ((void)0)
-#define GPUBOUND_ANNOTATION(name) ((void)GPUBOUND_BEGIN_ANNOTATION(name))
-#define GPUBOUND_LAYER(layer) ((void)GPUBOUND_BEGIN_LAYER(layer))
+#if defined(__cplusplus) && __cplusplus >= 201703L
+/* As the scopes of annotate.h: not without braces. */
+#define GPUBOUND_JOIN_(a, b) a##b
+#define GPUBOUND_JOIN(a, b) GPUBOUND_JOIN_(a, b)
+#define GPUBOUND_NO_NAMED_SCOPE_(scope, value)         \
+  [[maybe_unused]] constexpr uint32_t scope = (value); \
+  static_assert(sizeof(scope) != 0, "a scope stands in a block in braces")
+#define GPUBOUND_NO_SCOPE_(value) \
+  GPUBOUND_NO_NAMED_SCOPE_(GPUBOUND_JOIN(gpubound_scope_in_braces_, __COUNTER__), value)
+#define GPUBOUND_CONVERT_(type, value) ::gpubound::detail::Convert<type>(value)
+#else
+#define GPUBOUND_NO_SCOPE_(value) ((void)(value))
+#define GPUBOUND_CONVERT_(type, value) GPUBOUND_NARROW_(type, value)
+#endif
+#define GPUBOUND_OPERATION(name) GPUBOUND_NO_SCOPE_(GPUBOUND_BEGIN_OPERATION(name))
+#define GPUBOUND_FUNCTION() GPUBOUND_NO_SCOPE_(0u)
+#define GPUBOUND_ANNOTATION(name) GPUBOUND_NO_SCOPE_(GPUBOUND_BEGIN_ANNOTATION(name))
+#define GPUBOUND_LAYER(layer) \
+  GPUBOUND_NO_SCOPE_(GPUBOUND_NARROW_(uint32_t, GPUBOUND_LAYER_##layer * 0))
 #define GPUBOUND_PHASE(name) ((void)sizeof("" name ""))
-#define GPUBOUND_STEP(iteration) gpubound_step(GPUBOUND_NARROW_(uint64_t, iteration))
-#define GPUBOUND_COUNTER(name, value) gpubound_counter("" name "", GPUBOUND_NARROW_(double, value))
+#define GPUBOUND_STEP(iteration) ((void)GPUBOUND_CONVERT_(uint64_t, iteration))
+#define GPUBOUND_COUNTER(name, value) \
+  ((void)sizeof("" name ""), (void)GPUBOUND_CONVERT_(double, value))
 
 #endif /* GPUBOUND_DETAIL_DISABLED_H_ */

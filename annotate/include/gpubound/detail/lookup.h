@@ -228,6 +228,42 @@ GPUBOUND_INLINE_ void gpubound_counter_label_(uint32_t label, double value) GPUB
   if (table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, counter)) table->counter(label, value);
 }
 
+/* Appends |text| as the inside of a JSON string, as much of it as fits into |room| bytes. */
+GPUBOUND_SLOW_PATH_ size_t gpubound_put_json_(char* to, size_t room,
+                                              const char* text) GPUBOUND_NOEXCEPT_ {
+  static const char digits[] = "0123456789abcdef";
+  size_t put = 0;
+  for (; text != GPUBOUND_NULL_ && *text != '\0'; ++text) {
+    const unsigned char c = GPUBOUND_NARROW_(unsigned char, *text);
+    if (room - put < 6) break;
+    if (c < 0x20) {
+      memcpy(to + put, "\\u00", 4);
+      to[put + 4] = digits[c >> 4];
+      to[put + 5] = digits[c & 15];
+      put += 6;
+      continue;
+    }
+    if (c == '"' || c == '\\') to[put++] = '\\';
+    to[put++] = *text;
+  }
+  return put;
+}
+
+/* The note that analysis/trace/run_metadata.cc reads, as annotate/python/gpubound/_api.py writes it. */
+GPUBOUND_SLOW_PATH_ void gpubound_note_metadata_(const struct gpubound_api* table, const char* name,
+                                                 const char* value) GPUBOUND_NOEXCEPT_ {
+  enum { GPUBOUND_METADATA_TEXT_ = 1000 };
+  char note[2 * GPUBOUND_METADATA_TEXT_ + 16];
+  size_t length = 9;
+  memcpy(note, "metadata ", 9);
+  length += gpubound_put_json_(note + length, GPUBOUND_METADATA_TEXT_, name);
+  memcpy(note + length, " = \"", 4);
+  length += 4;
+  length += gpubound_put_json_(note + length, GPUBOUND_METADATA_TEXT_, value);
+  note[length++] = '"';
+  table->ledger(GPUBOUND_NULL_, 0, note, length);
+}
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
