@@ -28,6 +28,7 @@ MISUSE = {
     "a copy of a scope": 'gpubound::Operation a("x"); gpubound::Operation b = a;',
     "a scope that closes at once": 'gpubound::Operation("x");',
     "a branch without braces": 'extern bool first; if (first) GPUBOUND_OPERATION("x");',
+    "a coroutine's scope as a loop": 'while (false) GPUBOUND_COROUTINE_OPERATION("x");',
     "a loop without braces": 'for (int i = 0; i < 2; ++i) GPUBOUND_LAYER(wait);',
 }
 
@@ -78,10 +79,9 @@ static_assert([](auto x) { GPUBOUND_OPERATION("lambda"); return x; }(3) == 3);
 static_assert(GPUBOUND_VERSION_NUMBER >= 100);
 """,
     "c++20": """
-#include <gpubound/annotate.h>
-#include <coroutine>
+#include <gpubound/coroutine.hpp>
 struct Task {
-  struct promise_type {
+  struct promise_type : gpubound::CoroutinePromise {
     Task get_return_object() { return {}; }
     std::suspend_never initial_suspend() noexcept { return {}; }
     std::suspend_never final_suspend() noexcept { return {}; }
@@ -95,6 +95,11 @@ Task Turns(int count) {
     GPUBOUND_ANNOTATION("turn");
     co_await std::suspend_never{};
   }
+  const gpubound::CoroutineRoot root;
+  GPUBOUND_COROUTINE_OPERATION("more turns");
+  GPUBOUND_COROUTINE_ANNOTATION("turn");
+  const gpubound::CoroutineOperation named("named");
+  co_await gpubound::Suspended(std::suspend_always{});
 }
 """,
 }
@@ -139,7 +144,8 @@ def cases(include, sources):
     yield ["gcc", "-std=c11", "-Wall", "-Werror"], by_path, "c", True
     yield ["g++", "-std=c++17", "-Wall", "-Werror"], by_path, "c++", True
     for body in MISUSE.values():
-        text = f"#include <gpubound/annotate.h>\nvoid Misuse() {{ {body} }}\n"
+        header = "coroutine.hpp" if "COROUTINE" in body else "annotate.h"
+        text = f"#include <gpubound/{header}>\nvoid Misuse() {{ {body} }}\n"
         for cxx in compilers(CXX_COMPILERS):
             for std in ("c++17", "c++20"):
                 yield [cxx, f"-std={std}", "-Wall", "-Werror", "-I", include], text, "c++", False
