@@ -51,6 +51,19 @@ function(gpubound_library name)
   target_link_libraries(${name} PUBLIC gpubound_flags ${ARG_DEPS})
 endfunction()
 
+# gpubound_install(COMPONENT DESTINATION TARGET ...): a build of some targets installs these, and says of
+# each of the others that it is left out.
+function(gpubound_install component destination)
+  foreach(target IN LISTS ARGN)
+    install(TARGETS ${target} RUNTIME DESTINATION ${destination} COMPONENT ${component} OPTIONAL
+      LIBRARY DESTINATION ${destination} COMPONENT ${component} OPTIONAL NAMELINK_SKIP)
+    install(CODE "if(NOT EXISTS \"$<TARGET_FILE:${target}>\")
+        message(WARNING \"$<TARGET_FILE_NAME:${target}> is not installed: it was not built. To build it: \"
+          \"cmake --build ${CMAKE_BINARY_DIR} --target ${target}\")
+      endif()" COMPONENT ${component})
+  endforeach()
+endfunction()
+
 # gpubound_test(NAME SOURCES ... DEPS ... LABELS ... TIMEOUT n): one GoogleTest program, one ctest
 # entry. Labels: unit (default), integration, fuzz, long, gpu, frameworks, hygiene, mount. Tests of
 # other kinds also have browser and clean_root.

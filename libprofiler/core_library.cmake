@@ -41,4 +41,4 @@ if(NOT GPUBOUND_SANITIZE)
   # A sanitizer's runtime resolves its symbols in the program.
   target_link_options(gpubound_core PRIVATE LINKER:-z,defs -static-libstdc++ -static-libgcc)
 endif()
-install(TARGETS gpubound_core LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+gpubound_install(profiler ${CMAKE_INSTALL_LIBDIR} gpubound_core)

@@ -84,6 +84,20 @@ class ConfigureTest(unittest.TestCase):
         self.configure(source)
         self.assertEqual(sorted(source.rglob("*")), before)
 
+    def test_an_install_of_what_is_not_built_yet_names_it(self):
+        self.configure(SOURCE)
+        done = subprocess.run(["cmake", "--install", self.build, "--prefix", self.folder / "prefix"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name, target in (("gpubound", "gpubound"), ("libgpubound_core.so", "gpubound_core")):
+            self.assertIn(f"{name} is not installed: it was not built.", " ".join(done.stderr.split()))
+            self.assertIn(f"--target {target}", " ".join(done.stderr.split()))
+        self.assertTrue((self.folder / "prefix/include/gpubound/annotate.h").exists())
+
+    def test_a_part_of_the_build_needs_no_python(self):
+        self.configure(SOURCE, "-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON",
+                       f"-DGPUBOUND_CUDA_INCLUDE_DIR={self.folder}/packages/nvidia/cu13/include")
+
     def test_headers_come_from_the_packages_that_the_interpreter_sees(self):
         self.assertIn(f"CUDA headers: {self.folder}/packages/nvidia/cu13/include", self.configure(SOURCE))
 

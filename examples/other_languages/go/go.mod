@@ -1,0 +1,3 @@
+module annotate
+
+go 1.19
