@@ -21,6 +21,7 @@
 #include "analysis/compact/stored_segments.h"
 #include "analysis/processes/run_span.h"
 #include "analysis/reader/process_presence.h"
+#include "analysis/reader/trim_mappings.h"
 #include "analysis/reader/reader.h"
 
 namespace gpubound {
@@ -77,10 +78,7 @@ std::string WhyGrowing(const ProcessTrace& process, bool run_over) {
   if (process.span_end == SpanEnd::kGoesOn) return pid + " still runs";
   if (process.span_end != SpanEnd::kLastEvent) return {};
   const Presence presence = PresenceByTrace(process);
-  LastSeen seen{run_over, std::nullopt};
-  if (!process.clock_samples.empty() && process.clock_samples.back().realtime_ns != 0) {
-    seen.age_ns = RealtimeNow() - process.clock_samples.back().realtime_ns;
-  }
+  const LastSeen seen = LastSeenOf(process, run_over);
   if (HasEnded(presence, seen)) return {};
   if (presence == Presence::kElsewhere) {
     return pid + " of host " + process.identity.host +
@@ -157,6 +155,7 @@ Result<Compaction> CompactRun(const std::string& path, const std::vector<std::st
       compaction.growing.push_back(std::move(why));
     }
   }
+  TrimMappings(path, [&](const ProcessIdentity& process) { return killed.contains(process); });
   const int64_t listed_ns =
       stored->ListedUntil([&](const ProcessIdentity& process) { return killed.contains(process); });
   stored->MarkEnded([&](const ProcessIdentity& process) { return ended.contains(process); });

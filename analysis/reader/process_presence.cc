@@ -91,6 +91,14 @@ Presence PresenceByTrace(const ProcessTrace& process) {
                                                   : PresenceHere(process.identity);
 }
 
+LastSeen LastSeenOf(const ProcessTrace& process, bool run_over) {
+  LastSeen seen{run_over, std::nullopt};
+  if (!process.clock_samples.empty() && process.clock_samples.back().realtime_ns != 0) {
+    seen.age_ns = RealtimeNow() - process.clock_samples.back().realtime_ns;
+  }
+  return seen;
+}
+
 bool HasEnded(Presence presence, const LastSeen& seen) {
   const bool quiet = seen.age_ns && *seen.age_ns >= kQuietNs;
   switch (presence) {

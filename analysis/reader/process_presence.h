@@ -34,6 +34,7 @@ struct LastSeen {
 };
 inline constexpr int64_t kQuietNs = 3'000'000'000;  // longer than a recorder is ever silent
 
+LastSeen LastSeenOf(const ProcessTrace& process, bool run_over);
 bool HasEnded(Presence presence, const LastSeen& seen);
 
 // CLOCK_REALTIME.

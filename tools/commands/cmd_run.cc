@@ -17,6 +17,7 @@
 #include "analysis/base/text_table.h"
 #include "analysis/output/text/report_text.h"
 #include "analysis/reader/process_presence.h"
+#include "analysis/reader/trim_mappings.h"
 #include "libprofiler/env_vars.h"
 #include "tools/calibrate/run_calibration.h"
 #include "tools/commands/commands.h"
@@ -36,7 +37,6 @@
 #include "tools/launch/run_keeper.h"
 #include "tools/launch/run_record.h"
 #include "tools/launch/scratch_folder.h"
-#include "tools/launch/trim_mappings.h"
 
 namespace gpubound {
 namespace {
@@ -282,7 +282,9 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
     const std::optional<Error> error = keeper ? keeper->Finish() : std::nullopt;
     if (error) PrintError(*error);
   });
-  TrimMappings(directory.path);
+  TrimMappings(directory.path, [](const ProcessIdentity& process) {
+    return PresenceOf(process) == Presence::kGone;
+  });
   return outcome;
 }
 

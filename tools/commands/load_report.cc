@@ -11,6 +11,7 @@
 #include "analysis/base/text_table.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/correction/run_report.h"
+#include "analysis/reader/trim_mappings.h"
 #include "tools/console/console.h"
 #include "tools/console/diagnostics.h"
 #include "tools/console/progress_note.h"
@@ -29,6 +30,7 @@ Result<AnalyzedRun> LoadRunAndReport(const std::string& path, const ReportOption
   const ProgressNote note("reading " + run_path);
   const auto begin = std::chrono::steady_clock::now();
   Result<AnalyzedRun> analyzed = AnalyzeRun(run_path, options);
+  if (analyzed.ok()) TrimMappingsOf(analyzed->run);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   Diagnose(Level::kDebug,
            analyzed.ok()
