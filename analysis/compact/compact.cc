@@ -21,8 +21,8 @@
 #include "analysis/compact/stored_segments.h"
 #include "analysis/processes/run_span.h"
 #include "analysis/reader/process_presence.h"
-#include "analysis/reader/trim_mappings.h"
 #include "analysis/reader/reader.h"
+#include "analysis/reader/trim_mappings.h"
 
 namespace gpubound {
 namespace {
