@@ -6,6 +6,7 @@
 #include <gpubound/coroutine.hpp>
 
 #include <coroutine>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -205,6 +206,35 @@ TEST_F(CoroutineTest, AScopeThatMovesToAnotherThreadUnnoticedIsCounted) {
     EXPECT_THAT(Calls(), ElementsAre("begin operation episode"));
     EXPECT_THAT(OnAnotherThread(&gate), ElementsAre("ledger unbalanced_scopes 1 "));
   }).join();
+}
+
+// With a scope of annotate.h, which belongs to the thread.
+ForeignTask WaitInScopeOfThread(Gate* gate) {
+  GPUBOUND_OPERATION("episode");
+  co_await *gate;
+}
+
+TEST_F(CoroutineTest, ScopesOfThreadsThatCoroutinesEndOutOfOrderAreCounted) {
+  Gate first;
+  Gate second;
+  WaitInScopeOfThread(&first);
+  WaitInScopeOfThread(&second);
+  Calls();
+  first.Resume();
+  second.Resume();
+  EXPECT_THAT(Calls(), ElementsAre("ledger unbalanced_scopes 1 ", "end operation episode",
+                                   "ledger unbalanced_scopes 1 ", "end operation episode"));
+}
+
+TEST_F(CoroutineTest, ScopesOfThreadsThatCoroutinesEndInOrderAreNot) {
+  Gate first;
+  Gate second;
+  WaitInScopeOfThread(&first);
+  WaitInScopeOfThread(&second);
+  second.Resume();
+  { const auto held = std::make_unique<Operation>("held"); }
+  first.Resume();
+  EXPECT_THAT(Calls(), testing::Not(testing::Contains("ledger unbalanced_scopes 1 ")));
 }
 
 ForeignTask WaitWrapped(Gate* gate) {

@@ -29,8 +29,8 @@
  *
  * A block that longjmp leaves stays open until the block around it ends, and counts as unbalanced
  * then. A scope must end on the thread on which it began, and not span a co_await: what the thread
- * does while the coroutine is suspended would be its. One that ends on another thread is counted as
- * unbalanced, and the report says "incomplete". Close it before the co_await, hand the operation over
+ * does while the coroutine is suspended would be its. One that ends on another thread, or out of
+ * order, is counted as unbalanced, and the report says "incomplete". Close it before the co_await, hand the operation over
  * (gpubound_hand_over below), or use the scopes of coroutine.hpp.
  *
  * A scope lasts for a block in braces. In C++ one that is itself the branch of an `if`, or the body
@@ -98,6 +98,13 @@ GPUBOUND_INLINE_ void gpubound_end_label_(uint32_t scope) GPUBOUND_NOEXCEPT_ {
 }
 
 #ifdef __cplusplus
+/* How many scopes are open on this thread, 0 where nobody knows. */
+GPUBOUND_SLOW_PATH_ uint32_t gpubound_open_count_(void) GPUBOUND_NOEXCEPT_ {
+  const struct gpubound_api* table = gpubound_table_();
+  return table != GPUBOUND_NULL_ && GPUBOUND_TABLE_HAS_(table, open_scopes)
+             ? table->open_scopes(GPUBOUND_NULL_, 0)
+             : 0;
+}
 /* A scope that began on another thread than the calling one ends: to close what is open here under
  * its name would be wrong, so that it is counted only. */
 GPUBOUND_SLOW_PATH_ void gpubound_end_elsewhere_(void) GPUBOUND_NOEXCEPT_ {
@@ -114,6 +121,17 @@ GPUBOUND_INLINE_ uintptr_t gpubound_this_thread_(void) GPUBOUND_NOEXCEPT_ {
   __asm__ volatile("movq %%fs:0, %0" : "=r"(self));
 #endif
   return self;
+}
+/* Whether |object| lies in a frame of the stack that this thread runs on, as the scopes of functions
+ * do. Those of coroutines do not: other coroutines may run between their begin and their end. */
+GPUBOUND_INLINE_ int gpubound_is_on_stack_(const void* object) GPUBOUND_NOEXCEPT_ {
+#if defined(__x86_64__) && defined(__LP64__)
+  uintptr_t top = 0;
+  __asm__ volatile("movq %%rsp, %0" : "=r"(top));
+  return GPUBOUND_CAST_(uintptr_t, object) - top < (uintptr_t{1} << 20);
+#else
+  return object != GPUBOUND_NULL_;
+#endif
 }
 #endif
 

@@ -42,13 +42,20 @@ inline namespace GPUBOUND_SCOPE_NAMESPACE_ {
 namespace detail {
 
 #ifndef GPUBOUND_DISABLE
-// Ends what began on |thread|.
-GPUBOUND_HIDDEN_ inline void EndBegun(uint32_t label, uintptr_t thread) noexcept {
-  if (GPUBOUND_UNLIKELY_(thread != gpubound_this_thread_())) {
-    gpubound_end_elsewhere_();
-  } else {
-    gpubound_end_label_(label);
+// How many scopes are open where |scope| has begun; 0 for one of a function, which ends in order.
+GPUBOUND_HIDDEN_ inline uint32_t DepthOf(const void* scope) noexcept {
+  return GPUBOUND_UNLIKELY_(!gpubound_is_on_stack_(scope)) ? gpubound_open_count_() : 0;
+}
+
+// Ends what began on |thread|, at |depth|. What ends out of order is counted, and ends what is open
+// under its label.
+GPUBOUND_HIDDEN_ inline void EndBegun(uint32_t label, uint32_t depth, uintptr_t thread) noexcept {
+  if (GPUBOUND_UNLIKELY_(thread != gpubound_this_thread_())) return gpubound_end_elsewhere_();
+  if (GPUBOUND_UNLIKELY_(depth != 0)) {
+    const uint32_t open = gpubound_open_count_();
+    if (open != 0 && open != depth) gpubound_end_elsewhere_();
   }
+  gpubound_end_label_(label);
 }
 #endif
 
@@ -60,9 +67,11 @@ class Scope {
   ~Scope() {}
 #else
   GPUBOUND_HIDDEN_ GPUBOUND_CONSTEXPR_SCOPE_ explicit Scope(uint32_t label) noexcept
-      : label_(label), thread_(label == 0 ? 0 : gpubound_this_thread_()) {}
+      : label_(label),
+        depth_(label == 0 ? 0 : DepthOf(this)),
+        thread_(label == 0 ? 0 : gpubound_this_thread_()) {}
   GPUBOUND_HIDDEN_ GPUBOUND_CONSTEXPR_SCOPE_ ~Scope() {
-    if (label_ != 0) EndBegun(label_, thread_);
+    if (label_ != 0) EndBegun(label_, depth_, thread_);
   }
 #endif
   Scope(const Scope&) = delete;
@@ -71,6 +80,7 @@ class Scope {
 #ifndef GPUBOUND_DISABLE
  private:
   const uint32_t label_;
+  const uint32_t depth_;
   const uintptr_t thread_;  // on which it began
 #endif
 };
@@ -82,8 +92,11 @@ using BlockScope = Scope;
 #else
 struct BlockScope {
   GPUBOUND_HIDDEN_ constexpr explicit BlockScope(uint32_t begun) noexcept
-      : label(begun), thread(begun == 0 ? 0 : gpubound_this_thread_()) {}
+      : label(begun),
+        depth(begun == 0 ? 0 : DepthOf(this)),
+        thread(begun == 0 ? 0 : gpubound_this_thread_()) {}
   uint32_t label;
+  uint32_t depth;
   uintptr_t thread;  // on which it began
 };
 #endif
@@ -195,7 +208,7 @@ GPUBOUND_SCOPE_VISIBILITY_ inline void Counter(const char* name, double value) n
 // The attribute takes a plain name.
 GPUBOUND_HIDDEN_ constexpr void gpubound_end_block_(
     const ::gpubound::detail::BlockScope* block) noexcept {
-  if (block->label != 0) ::gpubound::detail::EndBegun(block->label, block->thread);
+  if (block->label != 0) ::gpubound::detail::EndBegun(block->label, block->depth, block->thread);
 }
 #endif
 
