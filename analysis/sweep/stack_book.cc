@@ -4,7 +4,6 @@
 #include "analysis/sweep/stack_book.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace gpubound {
@@ -22,8 +21,17 @@ uint32_t StackBook::Seen::LooksBefore(int64_t time_ns) const {
     return begin_ns + static_cast<int64_t>((Wide{end_ns} - begin_ns) * look / (looks - 1)) <
            time_ns;
   };
-  const auto numbers = std::views::iota(uint32_t{0}, looks);
-  return static_cast<uint32_t>(std::ranges::partition_point(numbers, is_before) - numbers.begin());
+  // A binary search by number: clang 14 and 15 cannot compile the ranges of this library.
+  uint32_t first = 0;
+  for (uint32_t end = looks; first < end;) {
+    const uint32_t middle = first + (end - first) / 2;
+    if (is_before(middle)) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return first;
 }
 
 void StackBook::Count(const Seen& seen, bool started, uint32_t first, uint32_t until) {
