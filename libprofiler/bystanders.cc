@@ -32,6 +32,7 @@ class MapsScan {
     const size_t slash = line.rfind('/');
     if (slash == std::string_view::npos) return;
     const std::string_view file = line.substr(slash + 1);
+    found_.python_library |= line.substr(slash).starts_with(kPythonLibrary);
     found_.cuda_driver |= file.starts_with(kCudaDriver);
     found_.cuda_context |= file.starts_with(kContextDevice);
     for (size_t i = 0; i < std::size(kGraphicsDrivers); ++i) {
@@ -87,6 +88,7 @@ void Bystanders::LookNowAndThen(int64_t now_ns) {
 
 void Bystanders::Look(bool at_end) {
   const MappedLibraries mapped = ScanMaps(maps_);
+  if (mapped.python_library) NotePythonLibrary();
   if (mapped.graphics_drivers > graphics_counted_) {
     ledger_->Add(LedgerCounter::graphics_libraries_mapped,
                  mapped.graphics_drivers - graphics_counted_);

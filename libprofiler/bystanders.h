@@ -23,6 +23,7 @@ namespace gpubound {
 struct MappedLibraries {
   bool cuda_driver = false;
   bool cuda_context = false;      // CUDA is in use, not only loaded
+  bool python_library = false;    // an interpreter, maybe opened privately
   uint32_t graphics_drivers = 0;  // distinct ones
 };
 

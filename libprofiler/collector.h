@@ -149,6 +149,7 @@ class Collector {
   Collector() = default;
   bool Build(CollectorOptions options);
   void GoOnUnrecorded();
+  bool EndsWithoutSources(const char* how);
 
   // In the order of construction; each uses those above it.
   ProcessStart start_;

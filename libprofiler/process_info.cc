@@ -24,6 +24,7 @@ namespace gpubound {
 namespace {
 
 constinit std::atomic<bool> g_has_python{false};
+constinit std::atomic<bool> g_has_read_maps{false};  // or a parent has, before its fork
 // What Py_GetVersion returned: "3.11.2 (main, ...", a string of the interpreter's that stays.
 constinit std::atomic<const char*> g_python_version{nullptr};
 
@@ -160,21 +161,24 @@ std::string ProgramName(const std::string& command_line) {
 }
 
 void LookForPython() {
-  bool found = FindSymbol("Py_IsInitialized") != nullptr;
+  bool found = HasPython() || FindSymbol("Py_IsInitialized") != nullptr;
   if (void* symbol = FindSymbol("Py_GetVersion")) {  // may be called before Py_Initialize
     const char* (*get_version)() = nullptr;
     std::memcpy(&get_version, &symbol, sizeof(get_version));
     g_python_version.store(get_version(), std::memory_order_relaxed);
   }
-  if (!found) {
-    // A libpython that was opened privately, as an embedding program may do.
+  if (!found && !g_has_read_maps.exchange(true, std::memory_order_relaxed)) {
+    // A libpython that was opened privately, as an embedding program may do. Of one that is opened
+    // later, Bystanders tells.
     constexpr size_t kMaxMaps = 16 * 1024 * 1024;
-    found = ReadProcFile("/proc/self/maps", kMaxMaps).find("/libpython") != std::string::npos;
+    found = ReadProcFile("/proc/self/maps", kMaxMaps).find(kPythonLibrary) != std::string::npos;
   }
   g_python_runtime.store(reinterpret_cast<uintptr_t>(FindSymbol("_PyRuntime")));
   g_python_code_type.store(reinterpret_cast<uintptr_t>(FindSymbol("PyCode_Type")));
-  g_has_python.store(found, std::memory_order_relaxed);
+  if (found) NotePythonLibrary();
 }
+
+void NotePythonLibrary() { g_has_python.store(true, std::memory_order_relaxed); }
 
 InterpreterAddress FoundInterpreter() {
   InterpreterAddress found;

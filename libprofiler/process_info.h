@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace gpubound {
 
@@ -79,7 +80,13 @@ struct InterpreterAddress {
 // with a lock of ours held: a library's constructor may annotate while the linker's lock is taken.
 void LookForPython();
 
-// What the last look found; false before the first.
+// Part of the path of the interpreter's library, in /proc/self/maps.
+inline constexpr std::string_view kPythonLibrary = "/libpython";
+
+// Somebody has seen it mapped.
+void NotePythonLibrary();
+
+// What was found so far; false before the first look.
 bool HasPython();
 
 // As the last look found it.

@@ -158,6 +158,15 @@ TEST_F(BystandersTest, AnotherToolsNvtxIsSaid) {
   EXPECT_EQ(Count(LedgerCounter::nvtx_not_injected), 1u);
 }
 
+TEST_F(BystandersTest, AnInterpreterThatIsOpenedPrivatelyIsNoticed) {
+  Map("/opt/libpython/plugin.so");
+  EXPECT_FALSE(ScanMaps(maps_.c_str()).python_library);
+  Map("/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0");
+  Begin();
+  LookAtEnd();
+  EXPECT_TRUE(HasPython());
+}
+
 TEST_F(BystandersTest, LinesAcrossTheBlocksOfALongFileAreWhole) {
   for (int i = 0; i < 2000; ++i)
     Map("/usr/lib/python3/library-number-" + std::to_string(i) + ".so");
