@@ -9,14 +9,23 @@
 #include <map>
 #include <optional>
 
+#include "analysis/trace/plausible_time.h"
+
 namespace gpubound {
 namespace {
+
+// Differences of differences of two plausible times may not fit: such clocks say nothing.
+std::optional<int64_t> Difference(int64_t a_ns, int64_t b_ns) {
+  int64_t difference_ns = 0;
+  const bool fits = !__builtin_sub_overflow(a_ns, b_ns, &difference_ns);
+  return fits && IsPlausibleTime(difference_ns) ? std::optional(difference_ns) : std::nullopt;
+}
 
 // CLOCK_REALTIME minus CLOCK_MONOTONIC of a process's host, from its first clock sample.
 std::optional<int64_t> RealtimeOffset(const ProcessTrace& process) {
   if (process.clock_samples.empty()) return std::nullopt;
   const ClockSample& sample = process.clock_samples.front();
-  return sample.realtime_ns - sample.monotonic_ns;
+  return Difference(sample.realtime_ns, sample.monotonic_ns);
 }
 
 std::optional<int64_t> RealtimeOffset(const Run& run, const std::string& host) {
@@ -27,7 +36,7 @@ std::optional<int64_t> RealtimeOffset(const Run& run, const std::string& host) {
   // A launcher all of whose processes are on other hosts has told its clocks too.
   if (!run.info || run.info->host != host) return std::nullopt;
   if (run.info->start_realtime_ns == 0 || run.info->start_monotonic_ns == 0) return std::nullopt;
-  return run.info->start_realtime_ns - run.info->start_monotonic_ns;
+  return Difference(run.info->start_realtime_ns, run.info->start_monotonic_ns);
 }
 
 // Of the machine that is called |host|; empty where nothing says.
@@ -124,7 +133,7 @@ ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
       has_bounds = true;
       const std::optional<int64_t> own = RealtimeOffset(run, host);
       std::optional<int64_t> wall_ns;
-      if (own && reference) wall_ns = *own - *reference;
+      if (own && reference) wall_ns = Difference(*own, *reference);
       if (const auto told = bounds.find(host); told != bounds.end()) {
         BoundedHost& bounded = alignment.bounded_hosts.emplace_back();
         bounded.host = host;

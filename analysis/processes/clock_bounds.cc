@@ -63,12 +63,22 @@ bool JoinsAll(const std::string& name) {
   });
 }
 
+// Losses of a process that has all its device work.
+constexpr LedgerCounter kLosesNoWork[] = {
+    LedgerCounter::python_without_extension, LedgerCounter::hooks_failed,
+    LedgerCounter::nvtx_not_injected,        LedgerCounter::waits_unnamed,
+    LedgerCounter::frames_overflowed,
+};
+
 // Whether all device work of the process is there, so that its k-th collective is that of others.
 bool LacksNothing(const ProcessTrace& process) {
   for (size_t i = 0; i < process.ledger.size(); ++i) {
-    const bool is_loss = kLedgerCounters[i].severity == Severity::kDataLoss &&
-                         i != static_cast<size_t>(LedgerCounter::python_without_extension);
-    if (is_loss && process.ledger[i] != 0) return false;
+    if (process.ledger[i] == 0 || kLedgerCounters[i].severity != Severity::kDataLoss) continue;
+    const auto counter = static_cast<LedgerCounter>(i);
+    if (std::find(std::begin(kLosesNoWork), std::end(kLosesNoWork), counter) ==
+        std::end(kLosesNoWork)) {
+      return false;
+    }
   }
   return process.unknown.empty() && process.Counted(LedgerCounter::chunks_corrupt) == 0;
 }
@@ -211,6 +221,7 @@ std::optional<OffsetBounds> Compare(const std::vector<Rank>& here, const std::ve
   std::optional<OffsetTrack> track = TrackOf(here, there);
   Narrow(here, there, track, &bounds, &beside);
   if (bounds.collectives == 0) return std::nullopt;
+  if (!IsPlausibleTime(bounds.low_ns) || !IsPlausibleTime(bounds.high_ns)) return std::nullopt;
   if (track && !Contradict(beside)) {
     track->error_ns = std::max({track->error_ns, beside.low_ns, -beside.high_ns});
     bounds.track = std::move(track);

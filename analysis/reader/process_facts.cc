@@ -145,12 +145,15 @@ void InferDeviceKind(ProcessTrace* process) {
   }
 }
 
-void DropImpossibleUnknown(ProcessTrace* process) {
-  process->Count(LedgerCounter::times_impossible) +=
-      std::erase_if(process->unknown, [](const UnknownInterval& interval) {
-        const bool open = interval.end_ns == kOpenEnded;
-        return !IsPlausibleTime(interval.start_ns) || (!open && !IsPlausibleTime(interval.end_ns));
-      });
+void DropImpossibleRows(ProcessTrace* process) {
+  uint64_t& dropped = process->Count(LedgerCounter::times_impossible);
+  dropped += std::erase_if(process->unknown, [](const UnknownInterval& interval) {
+    const bool open = interval.end_ns == kOpenEnded;
+    return !IsPlausibleTime(interval.start_ns) || (!open && !IsPlausibleTime(interval.end_ns));
+  });
+  dropped += std::erase_if(process->clock_samples, [](const ClockSample& sample) {
+    return !IsPlausibleTime(sample.monotonic_ns) || !IsPlausibleTime(sample.realtime_ns);
+  });
 }
 
 }  // namespace gpubound

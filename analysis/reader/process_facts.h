@@ -36,8 +36,9 @@ void ClipToSteps(const RecordedSpan& span, ProcessTrace* process);
 // described: what says so then is that CUPTI recorded in it.
 void InferDeviceKind(ProcessTrace* process);
 
-// Removes rows of unknown time that cannot be, and counts them. An open end is none of these.
-void DropImpossibleUnknown(ProcessTrace* process);
+// Removes rows of unknown time and samples of clocks that cannot be, and counts them. An open end is
+// none of these.
+void DropImpossibleRows(ProcessTrace* process);
 
 }  // namespace gpubound
 

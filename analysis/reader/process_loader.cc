@@ -72,6 +72,7 @@ class Loader {
     NoteMissingSegments(/*may_go_on=*/live.has_value() || growing);
     if (live) {
       live->MergeRows(&process_, /*closed=*/span_.end_ns.has_value());
+      DropImpossibleRows(&process_);
       NoteLostTransactions(*live);
       const int64_t start_ns = live->header().start_monotonic_ns;
       if (!span_.begin_ns && IsPlausibleTime(start_ns)) span_.begin_ns = start_ns;
@@ -113,7 +114,7 @@ class Loader {
       if (written == segment.meta().end()) continue;
       transactions_ = std::max(transactions_, ParseInt(written->second).value_or(0));
     }
-    DropImpossibleUnknown(&process_);
+    DropImpossibleRows(&process_);
     // What was recorded before was let go.
     if (span_.steps_begin_ns) sequence_.BeginAnywhere();
   }

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "analysis/trace/plausible_time.h"
 #include "tests/golden/scenario.h"
 
 namespace gpubound {
@@ -72,6 +73,13 @@ TEST_F(ClockAlignTest, AClockThatCollectivesProveWrongIsSetRight) {
   EXPECT_NEAR(static_cast<double>(clocks.bounded_hosts[0].ahead_ns), kMinuteNs, 31'000);
   EXPECT_NEAR(static_cast<double>(clocks.offset_ns[1]), 0, 31'000);
   EXPECT_EQ(clocks.bounded_hosts[0].error_ns, 30'500);
+}
+
+TEST_F(ClockAlignTest, ClocksThatNoDifferenceCanHoldSayNothing) {
+  constexpr int64_t kFarNs = kFarthestNs - 1;
+  AddRank("near", -kFarNs, 1, 10'000, 60'000);
+  AddRank("far", kFarNs, 1, 50'000, 61'000);
+  EXPECT_THAT(Align().offset_ns, ElementsAre(0, 0));
 }
 
 TEST_F(ClockAlignTest, AFewMayAgreeByChance) {

@@ -267,6 +267,22 @@ TEST_F(MissingPartsTest, UnknownTimeMayBeOpenButNotBeginAnywhere) {
   EXPECT_EQ(analyzed.report.processes[0].unknown_ns, 100);
 }
 
+TEST_F(MissingPartsTest, ClockSamplesThatAreNoTimesAreIgnoredAndAnError) {
+  WriteOneSegment("INSERT INTO clock VALUES(NULL, 0, " + std::string(kNoTime) + ", 0, 0, 0), " +
+                  "(NULL, 0, 0, -" + kNoTime + ", 0, 0)");
+  const AnalyzedRun analyzed = Analyze();
+  EXPECT_EQ(Counted(analyzed, LedgerCounter::times_impossible), 2u);
+  EXPECT_THAT(analyzed.report.run.verdict, StartsWith("doubtful"));
+}
+
+TEST_F(MissingPartsTest, ClockSamplesOfTheMappingAreLookedAtToo) {
+  WriteOneSegment("DELETE FROM meta WHERE key = 'end_monotonic_ns'");
+  LiveWriter live({});
+  live.header().clock_samples[1].monotonic_ns = INT64_MAX - 1;
+  run_.Write(LiveWriter::NameFor({}), live.Bytes());
+  EXPECT_EQ(Counted(Analyze(), LedgerCounter::times_impossible), 1u);
+}
+
 TEST_F(MissingPartsTest, TimesOfTheLaunchersRecordAreLookedAtToo) {
   WriteOneSegment();
   run_.Write("run.json", R"({"format": "gpubound.run.v1", "host": "host", "root_pid": 100,
