@@ -40,7 +40,7 @@ class ForeignLaunches {
   void AddWork(uint32_t process, WorkKind kind, bool in_graph);
 
   // Adds to |trace| what is missing of a whole kind. Single calls whose work is missing are found
-  // by their id, in import_lost.h.
+  // by their id, in lost_launches.h.
   void NoteMissing(ForeignTrace* trace) const;
 
  private:

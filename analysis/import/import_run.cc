@@ -18,7 +18,6 @@
 #include "analysis/import/external_sorter.h"
 #include "analysis/import/import_fill.h"
 #include "analysis/import/import_join.h"
-#include "analysis/import/import_lost.h"
 #include "analysis/import/import_nesting.h"
 #include "analysis/import/import_ops.h"
 #include "analysis/import/import_segment.h"
@@ -27,9 +26,9 @@
 #include "analysis/import/import_unassigned.h"
 #include "analysis/trace/call_causes.h"
 #include "analysis/trace/label_roles.h"
+#include "analysis/trace/lost_launches.h"
 #include "proto/given_names.h"
 #include "proto/scope_domains.h"
-#include "proto/sync_calls.h"
 
 namespace gpubound {
 namespace {
@@ -75,6 +74,7 @@ class RunWriter {
     std::vector<ThreadTotals> threads;
     int64_t unended_ns = INT64_MAX;  // where work began, or may have, whose end is not known
     LostLaunches lost;
+    LostLaunches::Thread lost_of_thread;
     // Those that may wait for threads without operations: that have some, else the one that
     // reports.
     std::vector<uint32_t> waiting;
@@ -385,7 +385,7 @@ class RunWriter {
     if (edge != CaptureEdge::kNone) {
       process->lost.NoteCapture(call.start_ns, edge == CaptureEdge::kBegins);
     }
-    if (StripApiPrefix(name).starts_with("GraphInstantiate")) process->lost.NoteInstantiation();
+    if (LostLaunches::InstantiatesGraph(name)) process->lost.NoteInstantiation();
     OpLaunch launch;
     if (call.correlation != 0 && open_ops_.IsWithin(call.start_ns, &launch)) {
       launch.process = PlaceOf(*process);
@@ -484,7 +484,12 @@ class RunWriter {
       if (names) NameOperation(interval, &process, &named_until_ns, put);
       if (interval->kind == CpuKind::kIteration) TellOnce(interval);
       if (interval->kind == CpuKind::kCall) {
-        process.lost.AddCall(*interval, trace_.names.labels()[Raw(interval->label)].text);
+        const std::string& name = trace_.names.labels()[Raw(interval->label)].text;
+        process.lost.AddCall({{interval->start_ns, interval->end_ns},
+                              interval->correlation,
+                              interval->result,
+                              LostLaunches::KindOf(name)},
+                             &process.lost_of_thread);
       }
       interval->start_ns = TraceTime(interval->start_ns);
       interval->end_ns = TraceTime(interval->end_ns);
@@ -497,7 +502,7 @@ class RunWriter {
     }
     if (waits && status.ok()) status = fill.Finish();
     nesting.Finish();
-    process.lost.EndThread();
+    process.lost.EndThread(&process.lost_of_thread);
     return status;
   }
 

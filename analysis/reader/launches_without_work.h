@@ -13,7 +13,8 @@
 namespace gpubound {
 
 // Where no kernel and no graph of |process| was recorded, and calls launched some, marks GPU time
-// unknown from the first of them on, and says so in |problems|.
+// unknown from the first of them on, and says so in |problems|. Where some were, it does so from each
+// launch on whose kernel was not, until its thread has waited for the device.
 void NoteLaunchesWithoutWork(ProcessTrace* process, std::vector<std::string>* problems);
 
 }  // namespace gpubound

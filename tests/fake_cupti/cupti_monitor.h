@@ -122,6 +122,7 @@ class CuptiMonitor : public ProfilerTap {
   std::atomic<uint64_t> records_{0};
   std::atomic<bool> has_ended_itself_{false};
   std::atomic<uint64_t> device_records_{0};
+  std::atomic<uint64_t> of_hidden_kind_{0};
 
   std::mutex mutex_;  // what follows, except where atomic
   std::unordered_set<std::string> names_;

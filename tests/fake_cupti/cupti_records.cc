@@ -68,7 +68,8 @@ std::array<std::vector<uint64_t>, 16>& ExternalCorrelationStacks() {
 uint64_t CuptiMonitor::PutBytes(const void* record, size_t record_bytes, bool complete) {
   uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof(kind));
-  if (kind != 0 && kind == faults().hidden_kind) return 0;
+  if (kind != 0 && kind == faults().hidden_kind && ++of_hidden_kind_ > faults().hidden_after)
+    return 0;
   const size_t bytes = RecordBytes(kind, version());
   const uint64_t count = records_.fetch_add(1) + 1;
   if (faults().fatal_error_after != 0 && count > faults().fatal_error_after) {

@@ -62,6 +62,7 @@ Readers FaultReaders(CuptiFaults* faults) {
       {"inverted_timestamps_every", Into(&faults->inverted_timestamps_every)},
       {"unknown_kind_every", Into(&faults->unknown_kind_every)},
       {"hidden_kind", Into(&faults->hidden_kind)},
+      {"hidden_after", Into(&faults->hidden_after)},
       {"invalid_kind_every", Into(&faults->invalid_kind_every)},
       {"shuffle_records", Into(&faults->shuffle_records)},
       {"separate_graph_correlations", Into(&faults->separate_graph_correlations)},

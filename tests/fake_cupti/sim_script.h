@@ -29,6 +29,7 @@ struct CuptiFaults {
   uint32_t inverted_timestamps_every = 0;  // every nth device record ends 1000 ns before it starts
   uint32_t unknown_kind_every = 0;  // after every nth record comes one of a kind nobody knows
   uint32_t hidden_kind = 0;         // records of this kind are never made, and nothing says so
+  uint32_t hidden_after = 0;        // ... but the first so many of them
   uint32_t invalid_kind_every = 0;  // every nth GetNextRecord fails with INVALID_KIND
   bool shuffle_records = false;     // records of a buffer are delivered in reversed order
   bool separate_graph_correlations = false;  // nodes of one graph launch: own ids, not the launch's

@@ -108,6 +108,17 @@ TEST_F(DeviceFaults, KernelsOfWhichCuptiTellsNothingAreUnknownTime) {
   EXPECT_EQ(backpropagation["unknown_ns"], backpropagation["wall_ns"]);
 }
 
+// As where CUPTI loses a buffer and does not count what was in it.
+TEST_F(DeviceFaults, KernelsThatAreMissingBesideOthersAreUnknownTime) {
+  constexpr uint32_t kConcurrentKernel = 10;  // of CUpti_ActivityKind
+  Train({{"faults", {{"hidden_kind", kConcurrentKernel}, {"hidden_after", 45}}}});
+  EXPECT_EQ(Kernels(), 45);
+  EXPECT_THAT(Verdict(), HasSubstr("incomplete: GPU unknown"));
+  EXPECT_THAT(report_["notes"].dump(), HasSubstr("launched kernels by 15 calls whose kernels"));
+  EXPECT_GT(report_["processes"][0]["unknown_ns"], 0);
+  EXPECT_LT(Row("backpropagation")["unknown_ns"], Row("backpropagation")["wall_ns"]);
+}
+
 // What it is called by CUPTI is no thread of the process: work cannot be told by who launched it.
 TEST_F(DeviceFaults, ThreadsThatCuptiNamesOtherwiseAreDoubtful) {
   Train({{"faults", {{"truncated_thread_ids", true}}}});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Looks up ids, call after call. One object, one thread.
-#include "analysis/import/import_lost.h"
+#include "analysis/trace/lost_launches.h"
 
 #include <algorithm>
 
@@ -9,16 +9,19 @@
 #include "proto/sync_calls.h"
 
 namespace gpubound {
-namespace {
 
-// Whether a call waits for all that the process launched before, on |one_stream| or several.
-bool WaitsForAll(std::string_view name, bool one_stream) {
+LostLaunches::CallKind LostLaunches::KindOf(std::string_view name) {
+  if (LaunchesOneKernel(name)) return CallKind::kLaunch;
   name = StripApiPrefix(StripApiVersion(name));
-  return name == "DeviceSynchronize" || name == "CtxSynchronize" || name == "ThreadSynchronize" ||
-         (one_stream && name == "StreamSynchronize");
+  if (name == "DeviceSynchronize" || name == "CtxSynchronize" || name == "ThreadSynchronize") {
+    return CallKind::kWaitsForDevice;
+  }
+  return name == "StreamSynchronize" ? CallKind::kWaitsForStream : CallKind::kOther;
 }
 
-}  // namespace
+bool LostLaunches::InstantiatesGraph(std::string_view name) {
+  return StripApiPrefix(name).starts_with("GraphInstantiate");
+}
 
 bool LostLaunches::IsCaptured(int64_t time_ns) {
   if (!edges_.empty()) {
@@ -37,38 +40,38 @@ bool LostLaunches::IsCaptured(int64_t time_ns) {
   return after != captures_.begin() && time_ns < (after - 1)->end_ns;
 }
 
-void LostLaunches::AddCall(const CpuInterval& call, std::string_view name) {
+void LostLaunches::AddCall(const Call& call, Thread* thread) {
   // A graph may have been captured before the trace begins.
   if (ran_.empty() || (instantiates_ && !captures_any_)) return;
-  const bool is_launch = call.result == 0 && call.correlation != 0 && LaunchesOneKernel(name);
-  if (call.end_ns <= launch_.end_ns) {  // the driver's, within the runtime's
-    launch_ran_ = launch_ran_ || (is_launch && ran_.Has(call.correlation));
+  const bool is_launch =
+      call.kind == CallKind::kLaunch && call.result == 0 && call.correlation != 0;
+  if (call.time.end_ns <= thread->launch.end_ns) {  // the driver's, within the runtime's
+    thread->launch_ran = thread->launch_ran || (is_launch && ran_.Has(call.correlation));
     return;
   }
-  if (open_ns_ == INT64_MAX && launch_ran_ && !is_launch) return;
-  Decide();
-  if (open_ns_ != INT64_MAX && WaitsForAll(name, one_stream_)) {
-    Put({open_ns_, call.end_ns});
-    open_ns_ = INT64_MAX;
+  if (thread->open_ns == INT64_MAX && thread->launch_ran && !is_launch) return;
+  Decide(thread);
+  if (thread->open_ns != INT64_MAX && WaitsForAll(call.kind)) {
+    Put({thread->open_ns, call.time.end_ns});
+    thread->open_ns = INT64_MAX;
   }
   if (!is_launch) return;
-  launch_ = {call.start_ns, call.end_ns};
-  launch_ran_ = ran_.Has(call.correlation);
+  thread->launch = call.time;
+  thread->launch_ran = ran_.Has(call.correlation);
 }
 
-void LostLaunches::Decide() {
-  if (!launch_ran_ && !IsCaptured(launch_.begin_ns)) {
+void LostLaunches::Decide(Thread* thread) {
+  if (!thread->launch_ran && !IsCaptured(thread->launch.begin_ns)) {
     ++count_;
-    open_ns_ = std::min(open_ns_, launch_.begin_ns);
+    thread->open_ns = std::min(thread->open_ns, thread->launch.begin_ns);
   }
-  launch_ran_ = true;
+  thread->launch_ran = true;
 }
 
-void LostLaunches::EndThread() {
-  Decide();
-  if (open_ns_ != INT64_MAX) Put({open_ns_, INT64_MAX});
-  open_ns_ = INT64_MAX;
-  launch_ = {INT64_MAX, INT64_MIN};
+void LostLaunches::EndThread(Thread* thread) {
+  Decide(thread);
+  if (thread->open_ns != INT64_MAX) Put({thread->open_ns, INT64_MAX});
+  *thread = {};
 }
 
 // Of very many every two neighbours become one.
