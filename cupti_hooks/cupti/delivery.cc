@@ -95,7 +95,8 @@ void Delivery::CountLosses() {
   const uint64_t discarded_bytes = buffers_->TakeDiscardedBytes();
   const uint64_t discarded = (discarded_bytes + record_bytes - 1) / record_bytes;
   count(LedgerCounter::device_records_dropped, discarded);
-  if (counts.untimed + counts.inverted_work + counts.unreadable + discarded != 0) {
+  const uint64_t unknown_kinds = counts.unknown_kinds;
+  if (counts.untimed + counts.inverted_work + counts.unreadable + unknown_kinds + discarded != 0) {
     lost_device_work_ = true;
   }
 }

@@ -208,13 +208,22 @@ TEST_F(DeliveryTest, WorkThatEndedBeforeItBeganIsCountedAndTheTimeIsUnknown) {
   EXPECT_EQ(host_.unknowns[0].from_ns, 1000);
 }
 
-TEST_F(DeliveryTest, InvertedCallsAndUnknownRecordsAreCountedAndLoseNoTime) {
+TEST_F(DeliveryTest, InvertedCallsAndWhatIsNoWorkLoseNoTime) {
   cupti_.Emit(ApiCallBytes(kCupti13_0, kKindRuntime, 211, 20, 10));
-  cupti_.Emit(Blank(kKindOfTheFuture, kCupti13_0));
+  cupti_.Emit(Blank(kKindMarker, kCupti13_0));
   delivery_->Flush(false);
   EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_inverted_timestamps), 1u);
-  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_unknown_records), 1u);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_unknown_records), 0u);
   EXPECT_THAT(host_.unknowns, IsEmpty());
+}
+
+TEST_F(DeliveryTest, RecordsThatMayBeWorkOfAnUnknownKindMakeTimeUnknown) {
+  cupti_.Emit(Blank(kKindOfTheFuture, kCupti13_0));
+  cupti_.Emit(Blank(kKindKernelOfAKernel, kCupti13_0));
+  delivery_->Flush(false);
+  EXPECT_EQ(host_.CountOf(LedgerCounter::cupti_unknown_records), 2u);
+  ASSERT_EQ(host_.unknowns.size(), 1u);
+  EXPECT_EQ(host_.unknowns[0].from_ns, 1000);
 }
 
 TEST_F(DeliveryTest, ABufferThatCannotBeReadToItsEndMakesTimeUnknown) {

@@ -32,6 +32,8 @@ enum : uint32_t {
   kKindSynchronization = 38,
   kKindGraphTrace = 51,
   kKindGreenContext = 59,
+  kKindMarker = 12,
+  kKindKernelOfAKernel = 18,
   kKindOfTheFuture = 4711,
 };
 
