@@ -94,9 +94,22 @@ void Bystanders::Look(bool at_end) {
                  mapped.graphics_drivers - graphics_counted_);
     graphics_counted_ = mapped.graphics_drivers;
   }
+  LookForUnhookedPython();
   if (!looked_) inherited_ = start_.forked && mapped.cuda_context;
   looked_ = true;
   if (!marked_) LookForOtherInjection(mapped, at_end);
+}
+
+void Bystanders::LookForUnhookedPython() {
+  const bool unhooked = (start_.shim_flags & GPUBOUND_SHIM_NO_PYTHON_HOOK) != 0;
+  if (said_python_ || !unhooked || !PythonHasRun()) return;
+  said_python_ = true;
+  ledger_->Add(LedgerCounter::python_without_extension, 1);
+  tables_->AddNote(
+      start_.monotonic_ns,
+      "Python runs without the start-up hook of gpubound, so what its libraries do has "
+      "no names: it was started with -E, -I or -S, or by a program that is none. Start "
+      "python without these options");
 }
 
 void Bystanders::LookForOtherInjection(const MappedLibraries& mapped, bool at_end) {

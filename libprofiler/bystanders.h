@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What else is in the process and bears on what its figures mean: another tool that the CUDA driver
-// or NVTX was told to load instead of us, a CUDA driver that was told to load nobody, and NVIDIA's
-// graphics drivers, whose work CUPTI does not see. Looks at /proc/self/maps now and then, since a
+// or NVTX was told to load instead of us, a CUDA driver that was told to load nobody, a Python that runs
+// without our hook, and NVIDIA's graphics drivers, whose work CUPTI does not see. Looks at /proc/self/maps now and then, since a
 // kill leaves no time to look at the end.
 //
 // On the flusher's thread only.
@@ -45,6 +45,7 @@ class Bystanders {
 
  private:
   void Look(bool at_end);
+  void LookForUnhookedPython();
   void LookForOtherInjection(const MappedLibraries& mapped, bool at_end);
   void NoteUnrecorded(LedgerCounter counter, std::string_view reason);
 
@@ -57,6 +58,7 @@ class Bystanders {
   uint32_t graphics_counted_ = 0;
   bool marked_ = false;  // GPU time is unknown
   bool looked_ = false;
+  bool said_python_ = false;
   bool suspected_ = false;  // CUDA was in use without having called us
   bool inherited_ = false;  // the parent's CUDA, of no use to a fork child
 };

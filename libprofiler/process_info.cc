@@ -24,6 +24,7 @@ namespace gpubound {
 namespace {
 
 constinit std::atomic<bool> g_has_python{false};
+constinit std::atomic<bool> g_python_has_run{false};
 constinit std::atomic<bool> g_has_read_maps{false};  // or a parent has, before its fork
 // What Py_GetVersion returned: "3.11.2 (main, ...", a string of the interpreter's that stays.
 constinit std::atomic<const char*> g_python_version{nullptr};
@@ -161,7 +162,13 @@ std::string ProgramName(const std::string& command_line) {
 }
 
 void LookForPython() {
-  bool found = HasPython() || FindSymbol("Py_IsInitialized") != nullptr;
+  bool found = HasPython();
+  if (void* symbol = FindSymbol("Py_IsInitialized")) {
+    found = true;
+    int (*is_initialized)() = nullptr;
+    std::memcpy(&is_initialized, &symbol, sizeof(is_initialized));
+    if (is_initialized() != 0) NotePythonRuns();
+  }
   if (void* symbol = FindSymbol("Py_GetVersion")) {  // may be called before Py_Initialize
     const char* (*get_version)() = nullptr;
     std::memcpy(&get_version, &symbol, sizeof(get_version));
@@ -178,6 +185,8 @@ void LookForPython() {
   if (found) NotePythonLibrary();
 }
 
+void NotePythonRuns() { g_python_has_run.store(true, std::memory_order_relaxed); }
+
 void NotePythonLibrary() { g_has_python.store(true, std::memory_order_relaxed); }
 
 InterpreterAddress FoundInterpreter() {
@@ -190,6 +199,8 @@ InterpreterAddress FoundInterpreter() {
   found.code_type = g_python_code_type.load(std::memory_order_relaxed);
   return found;
 }
+
+bool PythonHasRun() { return g_python_has_run.load(std::memory_order_relaxed); }
 
 bool HasPython() { return g_has_python.load(std::memory_order_relaxed); }
 

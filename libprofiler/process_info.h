@@ -83,11 +83,14 @@ void LookForPython();
 // Part of the path of the interpreter's library, in /proc/self/maps.
 inline constexpr std::string_view kPythonLibrary = "/libpython";
 
-// Somebody has seen it mapped.
+// Somebody has seen the interpreter at work; somebody has seen its library mapped.
+void NotePythonRuns();
 void NotePythonLibrary();
 
-// What was found so far; false before the first look.
+// What was found so far; false before the first look. A program may be linked to an interpreter that
+// it never starts.
 bool HasPython();
+bool PythonHasRun();
 
 // As the last look found it.
 InterpreterAddress FoundInterpreter();

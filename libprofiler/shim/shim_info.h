@@ -22,6 +22,8 @@ extern "C" {
 /* Bits of gpubound_shim_info.flags: the variable was already set to something that is not ours. */
 #define GPUBOUND_SHIM_FOREIGN_CUDA_INJECTION 1u
 #define GPUBOUND_SHIM_FOREIGN_NVTX_INJECTION 2u
+/* GPUBOUND_PYTHON names a start-up hook, and an interpreter in this program would not run it. */
+#define GPUBOUND_SHIM_NO_PYTHON_HOOK 4u
 
 /* Fields are appended, never moved: read one only if `size` covers it. */
 struct gpubound_shim_info {
@@ -31,7 +33,7 @@ struct gpubound_shim_info {
   int64_t realtime_ns;     /* CLOCK_REALTIME: with host and pid, the identity of the process */
   int64_t monotonic_ns;    /* CLOCK_MONOTONIC: begin of the span */
   uint64_t pid;   /* process that was stamped; differs from getpid() in vfork/_Fork children */
-  uint32_t flags; /* GPUBOUND_SHIM_FOREIGN_... */
+  uint32_t flags; /* GPUBOUND_SHIM_FOREIGN_..., GPUBOUND_SHIM_NO_PYTHON_HOOK */
   uint32_t reserved;
   /* The variables GPUBOUND_... as the program found them, whatever it does to its environment:
    * NAME=VALUE, each with its zero, and an empty one behind the last. Never NULL. */

@@ -167,6 +167,16 @@ TEST_F(BystandersTest, AnInterpreterThatIsOpenedPrivatelyIsNoticed) {
   EXPECT_TRUE(HasPython());
 }
 
+TEST_F(BystandersTest, APythonThatRunsWithoutTheHookIsSaidOnce) {
+  LookAs(GPUBOUND_SHIM_NO_PYTHON_HOOK);
+  EXPECT_EQ(Count(LedgerCounter::python_without_extension), 0u) << "as of a shell";
+  NotePythonRuns();
+  LookAs(GPUBOUND_SHIM_NO_PYTHON_HOOK);
+  EXPECT_EQ(Count(LedgerCounter::python_without_extension), 1u);
+  LookAs(0);
+  EXPECT_EQ(Count(LedgerCounter::python_without_extension), 1u);
+}
+
 TEST_F(BystandersTest, LinesAcrossTheBlocksOfALongFileAreWhole) {
   for (int i = 0; i < 2000; ++i)
     Map("/usr/lib/python3/library-number-" + std::to_string(i) + ".so");

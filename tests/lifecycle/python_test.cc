@@ -156,6 +156,21 @@ TEST_F(PythonHookTest, WhoRunsNoHookKeepsItsOwn) {
             "/opt/hook:/own\n");
 }
 
+// "complete" it is not, whatever else was recorded.
+TEST_F(PythonHookTest, WhoRunsNoHookIsCountedWhereItRecords) {
+  runner()->Set("GPUBOUND_PYTHON", "/opt/hook");
+  Run({python_, "-E", GPUBOUND_TEST_PYTHON_VICTIM, "return"});
+  ASSERT_EQ(ReadTrace().processes.size(), 1u);
+  EXPECT_EQ(ReadTrace().processes[0].Counted(LedgerCounter::python_without_extension), 1u);
+}
+
+TEST_F(PythonHookTest, WhoRunsTheHookIsNot) {
+  runner()->Set("GPUBOUND_PYTHON", "/opt/hook");
+  Run({python_, GPUBOUND_TEST_PYTHON_VICTIM, "return"});
+  ASSERT_EQ(ReadTrace().processes.size(), 1u);
+  EXPECT_EQ(ReadTrace().processes[0].Counted(LedgerCounter::python_without_extension), 0u);
+}
+
 TEST_F(PythonHookTest, OtherProgramsKeepTheirs) {
   runner()->Set("GPUBOUND_PYTHON", "/opt/hook");
   runner()->Set("PYTHONPATH", "/own");
