@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -42,7 +43,8 @@ GPUBOUND_SLOW_PATH_ void gpubound_write_unrecorded_(const char* why) GPUBOUND_NO
   int flags = O_WRONLY | O_CREAT | O_EXCL;
   int length = 0;
   int file = -1;
-  if (run == GPUBOUND_NULL_ || *run == '\0') return;
+  /* A program with another user's rights writes nothing where its caller says. */
+  if (run == GPUBOUND_NULL_ || *run == '\0' || getauxval(AT_SECURE) != 0) return;
   if (disable != GPUBOUND_NULL_ && *disable != '\0' && strcmp(disable, "0") != 0) return;
   if (stat(run, &folder) != 0) return;
   if (uname(&system) != 0 || system.nodename[0] == '\0') strcpy(system.nodename, "localhost");
