@@ -6,6 +6,25 @@
 // Severity: kInfo (a fact), kNotice (worth knowing; numbers stand), kDataLoss (something is missing
 // and the figures that rest on it are marked), kError (a figure may be wrong).
 //
+// A verdict may say "complete" beside notices and facts, so each of these was asked whether it can
+// make a figure wrong. Those that can, and are none the less no loss, say it elsewhere:
+//   cupti_unavailable, cupti_api_errors: GPU time is unknown then, as far as anything may be missing
+//     (Delivery, CuptiSource, Bystanders), and the verdict says that.
+//   kernels_without_launch: busy and idle time stand; `launched` of rows is marked as a lower bound.
+//   graphs_recorded_whole, graphs_of_mixed_work: the verdict and the figures say "upper bound".
+//   graphs_before_recording: kernels are there, only where their nodes were captured is not.
+//   graph_nodes_not_kept: likewise.
+//   scopes_open_at_end: what ends the program inside a scope ends the scope.
+//   process_not_closed, live_mapping_unavailable: with both, build_report.cc makes it a loss.
+//   clock_backwards: time stamps of two processors differ by nanoseconds; larger steps of the
+//     system's clocks are clock_steps.
+//   names_truncated: of names that agree in their first 4,096 bytes.
+//   processes_not_profiled: the verdict says it, and GPU shares are lower bounds.
+//   processes_unlisted: children of what the command left behind; a note names them.
+//   graphics_libraries_mapped, simulated_device: the report says beside its figures what they are.
+//   samples_dropped, counter_samples_lost, counters_unavailable, nvml_unavailable,
+//     stacks_unavailable: what was measured stands, and the rest is not printed.
+//
 // The order is part of the live mapping's format (proto/live_format.h): append only. The mapping
 // has room for the first kRecordedCounters; those behind are counted by importers and readers
 // alone.
@@ -25,7 +44,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(cupti_records_dropped, kDataLoss, "Records that CUPTI itself dropped because it ran out of buffers.") \
   X(cupti_zero_timestamps, kDataLoss, "GPU records without a time: CUPTI's device buffers were exhausted, or the work had not ended when the recording did.") \
   X(cupti_inverted_timestamps, kDataLoss, "Records that end before they begin: calls are kept with length zero, the time around GPU work is unknown.") \
-  X(cupti_unknown_records, kNotice, "Records of a kind that this version does not know; skipped.") \
+  X(cupti_unknown_records, kDataLoss, "CUPTI records of a kind that this version does not know, which may be work of the GPU; skipped. GPU time is unknown meanwhile.") \
   X(cupti_unavailable, kNotice, "libcupti could not be used; GPU time is unknown.") \
   X(cupti_held_by_other, kDataLoss, "Another tool holds CUPTI; GPU time is unknown.") \
   X(cupti_api_errors, kNotice, "CUPTI calls that returned an unexpected error.") \
@@ -47,7 +66,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(events_salvaged, kInfo, "Events recovered from the live mapping of a process that did not close its trace.") \
   X(fork_children_unrecorded, kDataLoss, "Forked children that could not be recorded safely; what they did is in no figure.") \
   X(backpressure_waits, kInfo, "Times a thread waited for a free page.") \
-  X(nvtx_not_injected, kNotice, "NVTX_INJECTION64_PATH belonged to another tool; NVTX ranges were not recorded.") \
+  X(nvtx_not_injected, kDataLoss, "NVTX_INJECTION64_PATH belonged to another tool; NVTX ranges, and operations that they name, were not recorded.") \
   X(graphs_before_recording, kNotice, "CUDA graphs instantiated before recording began; their nodes may be missing.") \
   X(graphics_libraries_mapped, kNotice, "Graphics libraries are loaded; rendering is invisible to CUPTI, so idle means no CUDA work.") \
   X(core_load_failures, kError, "The collector could not be loaded in a process of the run.") \
@@ -62,15 +81,15 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(cupti_yielded, kDataLoss, "CUPTI was handed to a profiler inside the program; GPU time is unknown from then on. GPUBOUND_KEEP_CUPTI=1 keeps it.") \
   X(nvml_unavailable, kInfo, "NVML could not be used; what nvidia-smi would have said was not sampled.") \
   X(hooks_installed, kInfo, "Functions of known Python libraries that were wrapped to name operations, layers and waits.") \
-  X(hooks_failed, kNotice, "Functions of known Python libraries that could not be wrapped; their time stays with the row around them.") \
+  X(hooks_failed, kDataLoss, "Functions of known Python libraries that could not be wrapped, as a note names them: operations, layers and waits there are missing, and their time stays with the row around them.") \
   X(python_without_extension, kDataLoss, "Python processes that could not be hooked: operations, layers and waits of their libraries are missing. A note says why and what to type.") \
   X(host_outside_run_ns, kError, "Longest time by which processes of another host lie outside the run's span, in ns: its clock is off, or they outlived the run. Their work out there counts on no device.") \
-  X(waits_unnamed, kNotice, "Pipes, sockets and processes beyond what one process may name; for whom it waited there is not known.") \
+  X(waits_unnamed, kDataLoss, "Pipes, sockets and processes beyond what one process may name; for whom it waited there is not known.") \
   X(counters_unavailable, kNotice, "Devices whose hardware counters could not be sampled; a note says why.") \
   X(counter_samples_lost, kNotice, "Samples of hardware counters that were lost; their means rest on the others.") \
   X(detail_summed_ns, kInfo, "Time at the begin of the run, in ns, of which sums are kept: totals are whole, events are there in part only.") \
   X(events_behind_sums, kDataLoss, "Events written after the time that they belong to had been summed; what they did before is in no total.") \
-  X(roles_changed_after_sums, kNotice, "Processes in which events after the summed time say that a thread or a name is something else than it was taken for; the summed time stays as it is.") \
+  X(roles_changed_after_sums, kError, "Processes in which events after the summed time say that a thread or a name is something else than it was taken for; the summed time stays as it is.") \
   X(samples_dropped, kNotice, "Samples of NVML and of the process tree dropped because nothing was written for hours, and processes on GPUs beyond a thousand; figures from samples cover less.") \
   X(work_before_launch, kError, "GPU work that seems to begin before the call that launched it: its times lie too early by more than a launch takes, so the operation and the idle time beside it are doubtful; the columns of caused time stand.") \
   X(files_unreadable, kError, "Files of the run that cannot be read at all, as a note names them; what they held is in no figure.") \
@@ -80,7 +99,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(processes_missing, kDataLoss, "Processes that were recorded and of which no file is there, as a note names them; waits for them are idle time, and what they did on GPUs is in no figure.") \
   X(import_cut_short, kError, "Imported files that break off: what follows is missing, and GPU time after the last GPU work is unknown. A note says where.") \
   X(processes_not_profiled, kNotice, "Processes that are not part of the run and had a context on a GPU of it meanwhile, as NVML lists them; what that GPU did in all may be more than its figures say.") \
-  X(utilization_above_busy, kNotice, "Devices of which nvidia-smi said at least ten points more than all recorded work explains: something else used them, or work that CUPTI does not see.") \
+  X(utilization_above_busy, kDataLoss, "Devices of which nvidia-smi said at least ten points more than all recorded work explains: something else used them, or work that CUPTI does not see, so their busy time may be more.") \
   X(work_after_wait, kError, "GPU work that seems to end after a thread had waited for it: its times lie too late, so the idle time beside it is doubtful; the columns of caused time stand.") \
   X(foreign_thread_calls, kError, "CUDA calls that CUPTI gave a thread id which is not the system's: which thread made them is not known, so layers, transitions and caused time are doubtful.")
 
@@ -100,7 +119,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
   X(adopted_scopes, kInfo, "Entries of threads without scopes of their own (autograd's, an XLA pool's) into deeper layers, CUDA calls among them, that count under the operation of the reporting thread, which was inside native code or a wait: that they worked for it is assumed, not recorded.") \
   X(stack_looks, kInfo, "Looks at the stack of a Python thread, a hundred a second of each unless asked otherwise (GPUBOUND_STACKS); what functions took is estimated from them.") \
   X(stack_looks_torn, kInfo, "Looks at stacks that are not counted: the thread went on while its stack was read, the recorder was interrupted, or every page was full.") \
-  X(frames_overflowed, kNotice, "Frames of Python stacks beyond the 131,072 that are kept; they count as their callers.") \
+  X(frames_overflowed, kDataLoss, "Frames of Python stacks beyond the 131,072 that are kept; they count as their callers.") \
   X(stacks_unavailable, kNotice, "Python processes whose stacks could not be looked at: the interpreter's version is not known, or a sandbox does not let a process read its own memory (process_vm_readv). No functions are shown.")
 // clang-format on
 
