@@ -115,8 +115,9 @@ TEST_F(DeviceFaults, KernelsThatAreMissingBesideOthersAreUnknownTime) {
   EXPECT_EQ(Kernels(), 45);
   EXPECT_THAT(Verdict(), HasSubstr("incomplete: GPU unknown"));
   EXPECT_THAT(report_["notes"].dump(), HasSubstr("launched kernels by 15 calls whose kernels"));
-  EXPECT_GT(report_["processes"][0]["unknown_ns"], 0);
-  EXPECT_LT(Row("backpropagation")["unknown_ns"], Row("backpropagation")["wall_ns"]);
+  const Json backpropagation = Row("backpropagation");
+  EXPECT_GT(backpropagation["unknown_ns"], 0);
+  EXPECT_LT(backpropagation["unknown_ns"], backpropagation["wall_ns"]) << "known until the first";
 }
 
 // What it is called by CUPTI is no thread of the process: work cannot be told by who launched it.
