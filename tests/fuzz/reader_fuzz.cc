@@ -107,9 +107,9 @@ void Report(const fs::path& run) {
   }
 }
 
-class Target {
+class FuzzedReader {
  public:
-  Target() : reader_(Chosen()) {
+  FuzzedReader() : reader_(Chosen()) {
     if (reader_.run == nullptr) return;
     const fs::path seeds = Variable("GPUBOUND_FUZZ_SEEDS");
     fs::copy(seeds / "runs" / reader_.run, Run(), fs::copy_options::recursive);
@@ -146,7 +146,7 @@ class Target {
 }  // namespace gpubound
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static gpubound::Target target;
+  static gpubound::FuzzedReader target;
   target.Read({reinterpret_cast<const char*>(data), size});
   return 0;
 }
