@@ -20,6 +20,7 @@
 #include "analysis/attribution/communication.h"
 #include "analysis/attribution/hosts_outside.h"
 #include "analysis/attribution/kernel_report.h"
+#include "analysis/attribution/lost_kernels.h"
 #include "analysis/attribution/lost_scopes.h"
 #include "analysis/attribution/process_report.h"
 #include "analysis/attribution/process_rounds.h"
@@ -154,6 +155,7 @@ struct AnalyzedProcesses {
   RunActivity activity;
   KnownWaits waits;
   std::vector<SteppingThread> threads;
+  std::vector<bool> unanswered;  // as of WithLostKernels()
 };
 
 // Every process from its begin, or from where the run's sums end.
@@ -164,7 +166,7 @@ Result<AnalyzedProcesses> AnalyzeProcesses(const Run& run, const BreakdownOption
         return AnalyzeProcess(process, *SourceOf(process), options, context);
       });
   if (!analyzed.ok()) return analyzed.error();
-  AnalyzedProcesses processes{{}, {}, std::move(analyzed->waits), {}};
+  AnalyzedProcesses processes{{}, {}, std::move(analyzed->waits), {}, {}};
   std::vector<std::vector<Interval>> pauses;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     ProcessAnalysis& analysis = analyzed->all[p];
@@ -178,6 +180,7 @@ Result<AnalyzedProcesses> AnalyzeProcesses(const Run& run, const BreakdownOption
       share.steps.steady_end_ns = analysis.steady.back().time.end_ns;
     }
     share.report = std::move(analysis.report);
+    processes.unanswered.push_back(analysis.launches_unanswered);
     processes.threads.push_back({analysis.primary_thread, std::move(analysis.steady)});
     processes.activity.push_back(std::move(analysis.activity));
     pauses.push_back(std::move(analysis.pauses));
@@ -553,6 +556,9 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   if (!same.ok()) return same.error();
   Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, options);
   if (!analyzed.ok()) return analyzed.error();
+  if (const std::optional<Run> marked = WithLostKernels(run, analyzed->unanswered)) {
+    return BuildReport(*marked, options);
+  }
   const KnownWaits waits = std::move(analyzed->waits);
   const std::vector<SteppingThread> threads = std::move(analyzed->threads);
   const ClockAlignment clocks = AlignClocks(run, ReferenceHost(run));
@@ -565,6 +571,14 @@ Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions&
                                          std::vector<LateRank> late) {
   Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, options);
   if (!analyzed.ok()) return analyzed.error();
+  if (const std::optional<Run> marked = WithLostKernels(run, analyzed->unanswered)) {
+    Result<ShareOfMachine> share = ShareOfOneMachine(*marked, options, std::move(late));
+    if (!share.ok()) return share;
+    const auto added = static_cast<std::ptrdiff_t>(run.problems.size());
+    share->notes.insert(share->notes.end(), marked->problems.begin() + added,
+                        marked->problems.end());
+    return share;
+  }
   ShareOfMachine share;
   Machines machines(run, *analyzed, nullptr);
   for (const bool for_run : {false, true}) {

@@ -273,6 +273,7 @@ Result<ProcessAnalysis> AnalyzeProcess(const ProcessTrace& process, const EventS
   const TreePeaks tree = PeaksOf(process, before.process_tree);
   if (tree.processes != 0) analysis.report.process_tree = tree;
   analysis.any_operation = setup.scan().any_operation;
+  analysis.launches_unanswered = sweep.launches_unanswered;
   analysis.primary_thread = reporting;
   analysis.inherits = !analysis.any_operation && !context.left.empty();
   analysis.report.waits = RowsOf(SumOf(before.waits, sweep.waits, context.peers, roles));

@@ -45,6 +45,7 @@ struct ProcessAnalysis {
   std::optional<Interval> warm_up;  // from the begin of the first iteration to that of |steady|
   std::shared_ptr<const DeviceActivity> activity;  // of its devices, since the sums
   std::vector<Interval> pauses;                    // in which recording was off, since the sums
+  bool launches_unanswered = false;                // as of SweepResult
   size_t primary_thread = SIZE_MAX;                // of ProcessTrace::threads; beyond them: none
 };
 

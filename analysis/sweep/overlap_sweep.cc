@@ -379,6 +379,7 @@ class Sweep {
     result_.fill_is_upper_bound = devices_.classifier().fill_is_upper_bound();
     result_.mixed_graphs = devices_.classifier().mixed_graphs();
     result_.doubtful_scopes = timeline_.doubtful_scopes();
+    result_.launches_unanswered = timeline_.calls().AwaitsAny();
     return std::move(result_);
   }
 

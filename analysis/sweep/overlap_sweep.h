@@ -96,6 +96,7 @@ struct SweepResult {
   double most_smi_model = 0;                       // had kernels run in all unknown time
   std::shared_ptr<const DeviceActivity> activity;  // since |before|, beyond the span too
   bool fill_is_upper_bound = false;
+  bool launches_unanswered = false;  // no work came of some call that launches one piece of it
   uint64_t work_without_launch = 0;
   MisplacedWork early_work;  // seems to begin before the call that launched it
   MisplacedWork late_work;   // seems to end after a wait for it had returned

@@ -39,6 +39,14 @@ void CallIndex::Grow() {
   }
 }
 
+bool CallIndex::AwaitsAny() const {
+  bool any = forgot_awaited_;
+  for (CallNumber number = Oldest(); number < next_ && !any; ++number) {
+    any = ring_[number & (size_ - 1)].awaits() == Launches::kOne;
+  }
+  return any;
+}
+
 // A call is close to the one before it in everything, so differences are short.
 void CallIndex::Visit(StateArchive& archive, size_t threads) {
   int64_t begun_ns = 0;

@@ -62,7 +62,9 @@ class CallIndex {
 
   // Calls come in order of begin.
   CallNumber Add(const ThreadCall& call, ApiClass api_class, Launches launches) {
-    if (next_ >= size_ && IsNeeded(ring_[next_ & (size_ - 1)], call.call.start_ns)) MakeRoom();
+    if (next_ >= size_ && IsNeeded(ring_[next_ & (size_ - 1)], call.call.start_ns)) {
+      MakeRoom(ring_[next_ & (size_ - 1)].awaits());
+    }
     const CallNumber number = next_++;
     const uint32_t correlation = call.call.correlation;
     if (correlation != 0 && correlation < lowest_id_) NoteLowest(correlation, call.call.start_ns);
@@ -90,6 +92,9 @@ class CallIndex {
   void Settle(IndexedCall* call) {
     if (call->awaits() == Launches::kOne) call->awaited = 0;
   }
+
+  // Whether no work has come of some call that launches one piece of it.
+  bool AwaitsAny() const;
 
   // Every call that is remembered, of so many |threads|.
   void Visit(StateArchive& archive, size_t threads);
@@ -128,8 +133,10 @@ class CallIndex {
   static uint32_t AwaitedOf(const ApiCall& call, Launches launches) {
     return static_cast<uint32_t>(call.result == 0 ? launches : Launches::kNothing);
   }
-  void MakeRoom() {
-    if (size_ < kLargestSize) Grow();
+  // |awaits|: of the call that is forgotten where there can be no more room.
+  void MakeRoom(Launches awaits) {
+    if (size_ < kLargestSize) return Grow();
+    forgot_awaited_ |= awaits == Launches::kOne;
   }
   [[gnu::noinline]] void NoteLowest(uint32_t correlation, int64_t start_ns) {
     lowest_id_ = correlation;
@@ -155,6 +162,7 @@ class CallIndex {
   // second stops all threads.
   std::unique_ptr<CallNumber[]> buckets_;
   CallNumber next_ = 0;
+  bool forgot_awaited_ = false;
   uint32_t lowest_id_ = std::numeric_limits<uint32_t>::max();
   // By begin: each call whose id was lower than those of all before it. The first is nearly always
   // the only one.
