@@ -21,10 +21,6 @@ namespace {
 // Threads with a page of their own at a time, beyond what the pool begins with.
 constexpr uint32_t kPagesForThreads = 4096;
 
-AfterStop AfterEnd(const char* how) {
-  return EndsAsAsked(how) ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds;
-}
-
 }  // namespace
 
 std::unique_ptr<Collector> Collector::Create(CollectorOptions options) {
@@ -127,8 +123,7 @@ bool Collector::Build(CollectorOptions options) {
   flusher_ = std::make_unique<Flusher>(
       Flusher::Parts{drain_.get(), writer_.get(), pool_.get(), mapping_.get(), clock_,
                      bystanders_.get(), cpu_sampler_.get(), stack_sampler_.get(), &last_thread_,
-                     end, [this](const char* how) { return EndsWithoutSources(how); },
-                     [this] { return LeaveProgram(); }, settings.end_ns, window_.get(),
+                     end, [this] { return LeaveProgram(); }, settings.end_ns, window_.get(),
                      &FinishRecording, start_.forked},
       std::chrono::milliseconds(settings.flush_ms));
   host_ = std::make_unique<CollectorHost>(this);
@@ -180,16 +175,8 @@ void Collector::StartSource(std::unique_ptr<DeviceSource> source) {
   }
 }
 
-// A source that comes from here on stops itself.
-bool Collector::EndsWithoutSources(const char* how) {
-  const std::lock_guard<std::mutex> lock(stop_mutex_);
-  if (sources_there_.load(std::memory_order_relaxed) != 0) return false;
-  stopped_ = AfterEnd(how);
-  return true;
-}
-
 void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
-  const AfterStop after = AfterEnd(how);
+  const AfterStop after = EndsAsAsked(how) ? AfterStop::kProgramGoesOn : AfterStop::kProgramEnds;
   size_t started = 0;
   {
     const std::lock_guard<std::mutex> lock(stop_mutex_);

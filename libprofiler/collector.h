@@ -149,7 +149,6 @@ class Collector {
   Collector() = default;
   bool Build(CollectorOptions options);
   void GoOnUnrecorded();
-  bool EndsWithoutSources(const char* how);
 
   // In the order of construction; each uses those above it.
   ProcessStart start_;

@@ -49,13 +49,14 @@ void Flusher::AwaitEnd(std::chrono::milliseconds timeout) noexcept {
   }
 }
 
-// Ending waits for sources that want pages, which this thread has to provide meanwhile. Without any,
-// it needs no thread of its own, which would cost a short process a tenth of what it costs in all.
+// Ending waits for sources that want pages, which this thread has to provide meanwhile. A new thread
+// also has room of its own for most of what it frees: whoever ends the program may do so in a signal
+// handler, in the middle of malloc and with its lock.
 void Flusher::ObeyEnd() {
   const char* const how = wanted_end_.exchange(nullptr, std::memory_order_acquire);
   if (how == nullptr) return;
   end_ = how;
-  if (!parts_.ends_without_sources(how) && StartOwnThread(kThreadName, &EndMain, this)) return;
+  if (StartOwnThread(kThreadName, &EndMain, this)) return;
   ends_here_ = true;
   EndMain(this);
 }

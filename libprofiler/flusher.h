@@ -41,8 +41,6 @@ class Flusher {
     LastThreadWatch* last_thread;
     // Ends the recording as it is told: stops the sources and calls Finish(). May wait for pages.
     std::function<void(const char* how)> end;
-    // Whether that waits for no source, now and later.
-    std::function<bool(const char* how)> ends_without_sources;
     // Called behind the end of the trace, again and again until it says true: the program is left
     // alone.
     std::function<bool()> leave;
@@ -110,8 +108,8 @@ class Flusher {
   std::atomic<const char*> wanted_end_{nullptr};
   std::atomic<uint64_t> end_deadline_ns_{0};  // 0: nobody has waited
   const char* end_ = nullptr;                 // taken from there
-  bool ends_here_ = false;                    // the background thread ends itself
-  Latch ended_;                               // several threads may end the process at once
+  bool ends_here_ = false;  // no thread could be made for it: the background thread ends itself
+  Latch ended_;             // several threads may end the process at once
 
   std::mutex state_mutex_;
   std::condition_variable state_changed_;
