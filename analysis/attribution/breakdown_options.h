@@ -30,6 +30,8 @@ struct BreakdownOptions {
   // Foreign ranges that serve as operations beside the usual rule: "nvtx:DOMAIN", or "all".
   std::vector<std::string> operations;
   std::vector<Target> targets;  // whose times are to be found
+  // Looks for kernels that were lost without a word (lost_kernels.h): of a run that was recorded.
+  bool finds_lost_kernels = false;
   // What a report says in place of corrected values, until a replay adds them.
   std::string why_not_replayed = "the replay was left out";
 };

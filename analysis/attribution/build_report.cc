@@ -549,6 +549,12 @@ Result<Report> Assemble(const Run& run, RunShare share, const ClockAlignment& cl
   return report;
 }
 
+// |run| as it is analysed once more; absent where it need not be.
+std::optional<Run> MarkedOf(const Run& run, const std::vector<bool>& unanswered,
+                            const BreakdownOptions& options) {
+  return options.finds_lost_kernels ? WithLostKernels(run, unanswered) : std::nullopt;
+}
+
 }  // namespace
 
 Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
@@ -556,7 +562,7 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   if (!same.ok()) return same.error();
   Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, options);
   if (!analyzed.ok()) return analyzed.error();
-  if (const std::optional<Run> marked = WithLostKernels(run, analyzed->unanswered)) {
+  if (const std::optional<Run> marked = MarkedOf(run, analyzed->unanswered, options)) {
     return BuildReport(*marked, options);
   }
   const KnownWaits waits = std::move(analyzed->waits);
@@ -571,7 +577,7 @@ Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions&
                                          std::vector<LateRank> late) {
   Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, options);
   if (!analyzed.ok()) return analyzed.error();
-  if (const std::optional<Run> marked = WithLostKernels(run, analyzed->unanswered)) {
+  if (const std::optional<Run> marked = MarkedOf(run, analyzed->unanswered, options)) {
     Result<ShareOfMachine> share = ShareOfOneMachine(*marked, options, std::move(late));
     if (!share.ok()) return share;
     const auto added = static_cast<std::ptrdiff_t>(run.problems.size());

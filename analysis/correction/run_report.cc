@@ -65,12 +65,14 @@ Result<Report> Analyse(const Run& run, const ReportOptions& options) {
 
 }  // namespace
 
-Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& options) {
+Result<AnalyzedRun> AnalyzeRun(const std::string& path, const ReportOptions& wanted) {
   if (HoldsParts(path)) {
-    Result<PartsReport> parts = ReportOfParts(path, options);
+    Result<PartsReport> parts = ReportOfParts(path, wanted);
     if (!parts.ok()) return parts.error();
     return AnalyzedRun{std::move(parts->run), std::move(parts->report)};
   }
+  ReportOptions options = wanted;
+  options.finds_lost_kernels = true;
   const HelpersKept kept;  // for the opening, the processes and the devices
   Result<Run> run = OpenRun(path);
   if (!run.ok()) return run.error();
