@@ -328,7 +328,17 @@ std::string Listed(const std::vector<std::string>& names) {
 }  // namespace
 
 std::string KeyOf(const MachinePart& part) {
-  return part.boot_id.empty() ? part.host : part.boot_id;
+  std::string key = part.boot_id.empty() ? part.host : part.boot_id;
+  const auto began = [](const PartProcess& process) {
+    const ProcessIdentity& identity = process.facts.identity;
+    return std::pair(identity.start_realtime_ns, identity.pid);
+  };
+  const auto first = std::min_element(
+      part.processes.begin(), part.processes.end(),
+      [&began](const PartProcess& a, const PartProcess& b) { return began(a) < began(b); });
+  if (first == part.processes.end()) return key;
+  return key + " " + std::to_string(began(*first).second) + "." +
+         std::to_string(began(*first).first);
 }
 
 Result<MachinePart> PartOf(Run run, const std::string& host, const BreakdownOptions& options,
@@ -406,6 +416,7 @@ Result<std::vector<MachinePart>> MakeParts(const std::string& path, const std::s
   machine.tells_run = machine.hosts.contains(teller);
   BreakdownOptions options;
   options.operations = operations;
+  options.finds_lost_kernels = true;
   for (;;) {
     Result<Run> run = ReadMachine(path, machine);
     if (!run.ok()) return run.error();

@@ -57,7 +57,8 @@ struct MachinePart {
   std::vector<std::string> late_among;
 };
 
-// What a machine is known by: its kernel, or where nothing tells that the host.
+// What a part is known by: its machine's kernel, or where nothing tells that the host; and the first
+// of its processes, since containers of one machine may have folders of their own.
 std::string KeyOf(const MachinePart& part);
 
 // Of |run|, which has that machine alone. Errors are those of BuildReport.

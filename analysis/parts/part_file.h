@@ -29,7 +29,7 @@ inline constexpr char kPartSuffix[] = ".part";
 
 // A part as it lies in a file.
 struct StoredPart {
-  std::string machine;  // boot id, or the host's name where that is not known
+  std::string machine;  // KeyOf()
   int64_t made_realtime_ns = 0;
   uint64_t raw_bytes = 0;
   std::string bytes;  // compressed

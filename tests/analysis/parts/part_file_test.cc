@@ -174,6 +174,29 @@ TEST_F(PartFileTest, ContainersOfOneMachineAreOnePart) {
   EXPECT_EQ((*parts)[0].processes.size(), 2u);
 }
 
+TEST_F(PartFileTest, ContainersWithFoldersOfTheirOwnAreAllKept) {
+  const TemporaryRun one;
+  const TemporaryRun other;
+  WriteProcess(one, "pod-a", 100, kHere);
+  WriteProcess(other, "pod-b", 101, kHere);
+  const std::string merged = folder_.File("all.part");
+  ASSERT_TRUE(Merge({PartOfHost(one, ""), PartOfHost(other, "")}, merged).ok());
+  const Report report = ReportOf(merged);
+  EXPECT_EQ(report.processes.size(), 2u);
+  EXPECT_EQ(report.devices.size(), 2u);
+  EXPECT_THAT(report.run.verdict, StartsWith("complete"));
+}
+
+TEST_F(PartFileTest, APartThatIsMadeAgainTakesThePlaceOfTheFirst) {
+  const TemporaryRun run;
+  WriteProcess(run, "node0", 100, kHere);
+  const std::string early = PartOfHost(run, "");
+  WriteProcess(run, "node0", 101, kHere);
+  const std::string merged = folder_.File("all.part");
+  ASSERT_TRUE(Merge({PartOfHost(run, ""), early}, merged).ok());
+  EXPECT_EQ(ReportOf(merged).processes.size(), 2u);
+}
+
 TEST_F(PartFileTest, OfAMachineThatIsThereTwiceTheLaterPartCounts) {
   StoredPart early{"machine", 10, 3, "abc"};
   StoredPart late{"machine", 20, 3, "abd"};
