@@ -79,7 +79,7 @@ struct LateRank {
 struct RunShare {
   std::vector<ProcessShare> processes;  // by their numbers in the run
   std::vector<MachineShare> machines;
-  std::vector<LateRank> late;  // of whom it is known what they did
+  std::vector<LateRank> late;  // whose threads' work meanwhile is known
   std::vector<std::string> notes;
 };
 

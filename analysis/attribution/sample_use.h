@@ -15,7 +15,7 @@
 namespace gpubound {
 
 // Counters with a meaning. consumed_version, where it is known, comes right before consumed_samples
-// on the same thread; what is behind the colon of discarded_samples:REASON is the reason.
+// on the same thread; what follows the colon of discarded_samples:REASON is the reason.
 inline constexpr char kPolicyVersionCounter[] = "policy_version";
 inline constexpr char kConsumedVersionCounter[] = "consumed_version";
 inline constexpr char kConsumedCounter[] = "consumed_samples";

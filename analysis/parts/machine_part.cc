@@ -279,7 +279,7 @@ Status CheckDevices(const std::vector<MachinePart>& parts) {
   return Ok{};
 }
 
-// Of the root alone it is told what it waited for under no operation (awaited.h).
+// The root alone says what it waited for under no operation (awaited.h).
 void KeepAwaitedOfRoot(const ProcessTrace* root, const Run& run, RunShare* share) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
     if (&run.processes[p] == root) continue;

@@ -3,7 +3,6 @@
 // No state.
 #include "analysis/parts/part_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -21,6 +19,7 @@
 #include <utility>
 
 #include "analysis/base/folder_entries.h"
+#include "analysis/base/in_parallel.h"
 #include "analysis/base/write_all.h"
 #include "analysis/parts/message_codec.h"
 #include "analysis/parts/part_check.h"
@@ -114,16 +113,6 @@ Error Unwritable(const std::string& path, int error) {
           "Make room or check permissions, then try again."};
 }
 
-// 0 or errno.
-int WriteTo(const std::string& path, std::string_view bytes) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return errno;
-  int error = WriteAll(file, bytes);
-  if (error == 0 && fsync(file) != 0) error = errno;
-  if (close(file) != 0 && error == 0) error = errno;
-  return error;
-}
-
 }  // namespace
 
 bool HoldsParts(const std::string& path) {
@@ -145,6 +134,12 @@ StoredPart StorePart(const MachinePart& part) {
     stored.bytes.assign(reinterpret_cast<const char*>(body.data()), body.size());
   }
   return stored;
+}
+
+std::vector<StoredPart> StoreParts(const std::vector<MachinePart>& parts) {
+  std::vector<StoredPart> stored;
+  for (const MachinePart& part : parts) stored.push_back(StorePart(part));
+  return MergeParts(std::move(stored));
 }
 
 Result<MachinePart> LoadPart(const StoredPart& stored, const std::string& path) {
@@ -226,6 +221,18 @@ std::vector<StoredPart> MergeParts(std::vector<StoredPart> parts) {
   return merged;
 }
 
+Result<std::vector<MachinePart>> LoadParts(const std::vector<StoredPart>& stored,
+                                           const std::string& path) {
+  std::vector<Result<MachinePart>> loaded(stored.size(), Error{});
+  ForEachInParallel(stored.size(), [&](size_t p) { loaded[p] = LoadPart(stored[p], path); });
+  std::vector<MachinePart> parts;
+  for (Result<MachinePart>& part : loaded) {
+    if (!part.ok()) return part.error();
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
 std::string PackParts(const std::vector<StoredPart>& parts) {
   std::string text(kPartMagic);
   Append(kPartVersion, 4, &text);
@@ -247,12 +254,8 @@ Status WriteParts(const std::string& path, const std::vector<StoredPart>& parts)
     const int error = WriteAll(STDOUT_FILENO, text);
     return error == 0 ? Status(Ok{}) : Status(Unwritable("stdout", error));
   }
-  const std::string temporary = path + ".new";
-  int error = WriteTo(temporary, text);
-  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return Ok{};
-  unlink(temporary.c_str());
-  return Unwritable(path, error);
+  const int error = ReplaceFile(path, text);
+  return error == 0 ? Status(Ok{}) : Status(Unwritable(path, error));
 }
 
 }  // namespace gpubound

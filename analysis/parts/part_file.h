@@ -40,6 +40,10 @@ bool HoldsParts(const std::string& path);
 
 StoredPart StorePart(const MachinePart& part);
 Result<MachinePart> LoadPart(const StoredPart& stored, const std::string& path);
+// All of several, merged.
+std::vector<StoredPart> StoreParts(const std::vector<MachinePart>& parts);
+Result<std::vector<MachinePart>> LoadParts(const std::vector<StoredPart>& stored,
+                                           const std::string& path);
 
 // What a file of |parts| holds, and back. |path|: for messages.
 std::string PackParts(const std::vector<StoredPart>& parts);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "analysis/attribution/build_report.h"
-#include "analysis/base/in_parallel.h"
 #include "analysis/base/text_table.h"
 #include "analysis/parts/machine_part.h"
 #include "analysis/parts/part_file.h"
@@ -22,14 +21,7 @@ constexpr char kNoEvents[] = "parts of a run hold no events";
 Result<std::vector<MachinePart>> LoadParts(const std::string& path) {
   const Result<std::vector<StoredPart>> stored = ReadParts(path);
   if (!stored.ok()) return stored.error();
-  std::vector<Result<MachinePart>> loaded(stored->size(), Error{});
-  ForEachInParallel(stored->size(), [&](size_t p) { loaded[p] = LoadPart((*stored)[p], path); });
-  std::vector<MachinePart> parts;
-  for (Result<MachinePart>& part : loaded) {
-    if (!part.ok()) return part.error();
-    parts.push_back(std::move(*part));
-  }
-  return parts;
+  return LoadParts(*stored, path);
 }
 
 Result<PartsReport> ReportOfParts(const std::string& path, const BreakdownOptions& options) {

@@ -3,7 +3,6 @@
 // Reads and replaces the file of sums. No state.
 #include "analysis/segments/run_sums.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,24 +60,6 @@ Error Unreadable(const std::string& path, const std::string& found, const std::s
 Error Unwritable(const std::string& path, int error) {
   return {"writing the sums of the run", path, std::generic_category().message(error), "",
           "Nothing was removed. Make room or check permissions, then try again."};
-}
-
-// 0 or errno.
-int WriteDurably(const std::string& path, std::string_view bytes) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return errno;
-  int error = WriteAll(file, bytes);
-  if (error == 0 && fsync(file) != 0) error = errno;
-  if (close(file) != 0 && error == 0) error = errno;
-  return error;
-}
-
-int SyncFolder(const std::string& folder) {
-  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return errno;
-  const int error = fsync(file) == 0 ? 0 : errno;
-  close(file);
-  return error;
 }
 
 }  // namespace
@@ -157,13 +138,8 @@ Status WriteRunSums(const std::string& folder, RunSums* sums) {
   Append(Crc32c(BytesOf(checked)), 4, &text);
   text += checked;
 
-  const std::string temporary = path + ".new";
-  int error = WriteDurably(temporary, text);
-  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) error = SyncFolder(folder);
-  if (error == 0) return Ok{};
-  unlink(temporary.c_str());
-  return Unwritable(path, error);
+  const int error = ReplaceFile(path, text);
+  return error == 0 ? Status(Ok{}) : Status(Unwritable(path, error));
 }
 
 }  // namespace gpubound

@@ -120,10 +120,8 @@ int MakePartOfRun(const Arguments& words) {
     PrintError(parts.error());
     return kExitUnreadable;
   }
-  std::vector<StoredPart> stored;
-  for (const MachinePart& part : *parts) stored.push_back(StorePart(part));
   const std::string host = machine.empty() ? HostName() : machine;
-  return Store(FileOf(output, host), MergeParts(std::move(stored)));
+  return Store(FileOf(output, host), StoreParts(*parts));
 }
 
 int MergePartsOfRun(const Arguments& words) {

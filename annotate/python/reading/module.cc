@@ -101,6 +101,13 @@ PyObject* ListOf(const Add& add) {
   return nullptr;
 }
 
+PyObject* ListOfTexts(const auto& texts) {
+  return ListOf([&](PyObject* list) {
+    return std::all_of(texts.begin(), texts.end(),
+                       [list](const std::string& text) { return AppendNew(list, Text(text)); });
+  });
+}
+
 // False with an error set where |object| is no str.
 bool ReadText(PyObject* object, std::string* text) {
   Py_ssize_t size = 0;
@@ -293,11 +300,7 @@ PyObject* ProblemsOf(PyObject*, PyObject* capsule) {
   if (run == nullptr) return nullptr;
   const auto problems = WithoutLock([&] { return (*run)->Problems(); });
   if (!problems) return nullptr;
-  return ListOf([&](PyObject* list) {
-    return std::all_of(problems->begin(), problems->end(), [list](const std::string& problem) {
-      return AppendNew(list, Text(problem));
-    });
-  });
+  return ListOfTexts(*problems);
 }
 
 // report(path, replays, "json", "summary" or "html"), with the name of the run for HTML.
@@ -406,10 +409,7 @@ PyObject* HostsOf(PyObject* module, PyObject* path_object) {
   const auto hosts = WithoutLock([&] { return HostsIn(path); });
   if (!hosts) return nullptr;
   if (!hosts->ok()) return Raise(module, hosts->error());
-  return ListOf([&](PyObject* list) {
-    return std::all_of((*hosts)->begin(), (*hosts)->end(),
-                       [list](const std::string& host) { return AppendNew(list, Text(host)); });
-  });
+  return ListOfTexts(**hosts);
 }
 
 // What |bytes| hold; they outlive it. False: an error is set.
@@ -421,22 +421,12 @@ bool ReadBytes(PyObject* object, std::string_view* bytes) {
   return true;
 }
 
-Result<std::vector<MachinePart>> PartsIn(std::string_view packed) {
+Result<Lateness> LatenessIn(std::string_view packed) {
   constexpr char kName[] = "merged parts";
+  if (packed.empty()) return Lateness();
   const Result<std::vector<StoredPart>> stored = UnpackParts(packed, kName);
   if (!stored.ok()) return stored.error();
-  std::vector<MachinePart> parts;
-  for (const StoredPart& each : *stored) {
-    Result<MachinePart> part = LoadPart(each, kName);
-    if (!part.ok()) return part.error();
-    parts.push_back(std::move(*part));
-  }
-  return parts;
-}
-
-Result<Lateness> LatenessIn(std::string_view packed) {
-  if (packed.empty()) return Lateness();
-  Result<std::vector<MachinePart>> parts = PartsIn(packed);
+  Result<std::vector<MachinePart>> parts = LoadParts(*stored, kName);
   if (!parts.ok()) return parts.error();
   return LatenessOf(std::move(*parts));
 }
@@ -450,10 +440,7 @@ PyObject* LateHostsOf(PyObject* module, PyObject* merged) {
   if (!lateness->ok()) return Raise(module, lateness->error());
   std::set<std::string> hosts;
   for (const Lateness::Rank& rank : (*lateness)->ranks) hosts.insert(rank.host);
-  return ListOf([&](PyObject* list) {
-    return std::all_of(hosts.begin(), hosts.end(),
-                       [list](const std::string& host) { return AppendNew(list, Text(host)); });
-  });
+  return ListOfTexts(hosts);
 }
 
 // absent(name, why): a part that says so.
@@ -490,9 +477,7 @@ PyObject* PartOfRun(PyObject* module, PyObject* arguments) {
     if (!lateness.ok()) return lateness.error();
     const Result<std::vector<MachinePart>> parts = MakeParts(path, host, operations, *lateness);
     if (!parts.ok()) return parts.error();
-    std::vector<StoredPart> stored;
-    for (const MachinePart& part : *parts) stored.push_back(StorePart(part));
-    return PackParts(MergeParts(std::move(stored)));
+    return PackParts(StoreParts(*parts));
   });
   if (!packed) return nullptr;
   return packed->ok() ? Bytes(**packed) : Raise(module, packed->error());
