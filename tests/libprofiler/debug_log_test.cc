@@ -4,6 +4,7 @@
 // own, since the log of a process begins once.
 #include "libprofiler/debug_log.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <string>
 
 #include "tests/libprofiler/temp_directory.h"
@@ -53,8 +53,7 @@ TEST_F(DebugLogTest, ALineHasTheTimeAndTheThread) {
     DebugLog("device %d", 7);
     return true;
   });
-  EXPECT_TRUE(std::regex_match(Log(), std::regex(R"(0\.\d{6} s, thread \d+: device 7\n)")))
-      << Log();
+  EXPECT_THAT(Log(), testing::MatchesRegex("0[.][0-9]{6} s, thread [0-9]+: device 7\n"));
 }
 
 TEST_F(DebugLogTest, NothingIsWrittenUnlessItIsAskedFor) {
