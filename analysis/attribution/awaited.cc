@@ -119,8 +119,7 @@ std::vector<ReportAwaited> RowsOf(const Run& run, const ProcessTrace& waiter, in
 }  // namespace
 
 std::vector<std::vector<ReportAwaited>> ExplainWaits(const Run& run, const KnownWaits& waits,
-                                                     const ProcessTrace* root,
-                                                     const BreakdownOptions& options) {
+                                                     size_t root, const BreakdownOptions& options) {
   std::vector<std::vector<ReportAwaited>> awaited_by(run.processes.size());
   for (size_t p = 0; p < run.processes.size(); ++p) {
     // Under what a process inherits it is awaited itself: that is the other one's story.
@@ -131,7 +130,7 @@ std::vector<std::vector<ReportAwaited>> ExplainWaits(const Run& run, const Known
     }
     std::vector<ReportAwaited>& all = awaited_by[p];
     for (const int64_t pid : awaited) {
-      const Waits of_pid = WaitsFor(pid, waits.WaitsOf(p), &run.processes[p] != root);
+      const Waits of_pid = WaitsFor(pid, waits.WaitsOf(p), p != root);
       if (of_pid.times.empty()) continue;
       const std::vector<ReportAwaited> rows =
           RowsOf(run, run.processes[p], pid, of_pid, options, waits);

@@ -15,11 +15,10 @@
 namespace gpubound {
 
 // ReportProcess::awaited of each process of |run|, by |waits| of all of them. Looked at are waits
-// under an operation of the waiting process's own, and all waits of |root|, which may be null. A
+// under an operation of the waiting process's own, and all waits of |root|, the number of the root. A
 // process without operations did what it inherited from them.
 std::vector<std::vector<ReportAwaited>> ExplainWaits(const Run& run, const KnownWaits& waits,
-                                                     const ProcessTrace* root,
-                                                     const BreakdownOptions& options);
+                                                     size_t root, const BreakdownOptions& options);
 
 }  // namespace gpubound
 

@@ -35,7 +35,7 @@
 #include "analysis/processes/clock_align.h"
 #include "analysis/processes/device_usage.h"
 #include "analysis/processes/known_waits.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/processes/run_waits.h"
 #include "analysis/report/main_process.h"
 #include "analysis/segments/run_sums.h"
@@ -159,10 +159,11 @@ struct AnalyzedProcesses {
 };
 
 // Every process from its begin, or from where the run's sums end.
-Result<AnalyzedProcesses> AnalyzeProcesses(const Run& run, const BreakdownOptions& options) {
+Result<AnalyzedProcesses> AnalyzeProcesses(const Run& run, const RunFrame& frame,
+                                           const BreakdownOptions& options) {
   const bool explained = options.detail == ReportDetail::kAll && run.sums == nullptr;
   Result<Outcomes<ProcessAnalysis>> analyzed = ProcessesInRounds<ProcessAnalysis>(
-      run, explained, [&](const ProcessTrace& process, const ProcessContext& context) {
+      run, frame.root, explained, [&](const ProcessTrace& process, const ProcessContext& context) {
         return AnalyzeProcess(process, *SourceOf(process), options, context);
       });
   if (!analyzed.ok()) return analyzed.error();
@@ -191,7 +192,7 @@ Result<AnalyzedProcesses> AnalyzeProcesses(const Run& run, const BreakdownOption
   }
   if (!explained) return processes;
   std::vector<std::vector<ReportAwaited>> awaited =
-      ExplainWaits(run, processes.waits, FindRoot(run), options);
+      ExplainWaits(run, processes.waits, frame.root, options);
   for (size_t p = 0; p < run.processes.size(); ++p) {
     processes.shares[p].report.awaited = std::move(awaited[p]);
   }
@@ -218,36 +219,21 @@ std::vector<size_t> AllOf(const Run& run) {
   return all;
 }
 
-size_t RootIndex(const Run& run) {
-  const ProcessTrace* const root = FindRoot(run);
-  return root == nullptr ? run.processes.size() : static_cast<size_t>(root - run.processes.data());
-}
-
-// Whose clock is that of the run.
-std::string ReferenceHost(const Run& run) {
-  if (const ProcessTrace* const root = FindRoot(run)) return root->identity.host;
-  if (run.info) return run.info->host;
-  return run.processes.empty() ? "" : run.processes.front().identity.host;
-}
-
 // Measures the devices of one machine after another. All that is asked of others is the iterations of
 // the run, where a machine has none, and whether its clock can be right.
 class Machines {
  public:
   // |clocks|: null where other machines are not there.
-  Machines(const Run& run, const AnalyzedProcesses& analyzed, const ClockAlignment* clocks)
-      : run_(run),
-        analyzed_(analyzed),
-        clocks_(clocks),
-        root_(RootIndex(run)),
-        span_(RunSpan(run, FindRoot(run))) {
+  Machines(const Run& run, const RunFrame& frame, const AnalyzedProcesses& analyzed,
+           const ClockAlignment* clocks)
+      : run_(run), frame_(frame), analyzed_(analyzed), clocks_(clocks) {
     if (clocks == nullptr) return;
-    stepping_ = SteppingAmong(AllOf(run), analyzed.shares, root_);
-    outside_ = HostsOutside(run, *clocks, span_);
+    stepping_ = SteppingAmong(AllOf(run), analyzed.shares, frame.root);
+    outside_ = HostsOutside(run, *clocks, frame.span);
   }
 
   bool HasRoot(const std::vector<size_t>& processes) const {
-    return std::binary_search(processes.begin(), processes.end(), root_);
+    return std::binary_search(processes.begin(), processes.end(), frame_.root);
   }
 
   // |for_run|: as long as the run is, else for as long as the machine was there.
@@ -255,7 +241,7 @@ class Machines {
                                std::vector<std::string>* notes) {
     MachineShare machine;
     machine.processes = std::move(processes);
-    const Interval span = for_run ? span_ : TimeOf(machine.processes);
+    const Interval span = for_run ? frame_.span : TimeOf(machine.processes);
     const std::vector<int64_t> no_offsets(run_.processes.size());
     RunUnknown unknown(run_.processes.size());
     for (const size_t p : machine.processes) unknown[p] = analyzed_.shares[p].unknown;
@@ -284,7 +270,7 @@ class Machines {
   RunWindows Cut(const std::vector<size_t>& processes, bool for_run, const Interval& span,
                  const Interval& work) const {
     const size_t none = analyzed_.shares.size();
-    const size_t own = SteppingAmong(processes, analyzed_.shares, for_run ? root_ : none);
+    const size_t own = SteppingAmong(processes, analyzed_.shares, for_run ? frame_.root : none);
     if (own != none) {
       return CutRun(span, &analyzed_.shares[own].steps, 0, work);
     }
@@ -310,22 +296,22 @@ class Machines {
                     [&first](const HostOutside& host) { return host.host == first.identity.host; });
     if (!is_outside) return span;
     const int64_t offset_ns = clocks_->offset_ns[processes.front()];
-    return span.ClippedTo({span_.begin_ns - offset_ns, span_.end_ns - offset_ns});
+    return span.ClippedTo({frame_.span.begin_ns - offset_ns, frame_.span.end_ns - offset_ns});
   }
 
   const Run& run_;
+  const RunFrame& frame_;
   const AnalyzedProcesses& analyzed_;
   const ClockAlignment* const clocks_;
-  const size_t root_;
-  const Interval span_;
   size_t stepping_ = ~size_t{0};
   std::vector<HostOutside> outside_;
 };
 
 // The machine of the root is measured as long as the run is, and that of a run that has one.
-Result<RunShare> ShareOf(const Run& run, AnalyzedProcesses analyzed, const ClockAlignment& clocks) {
+Result<RunShare> ShareOf(const Run& run, const RunFrame& frame, AnalyzedProcesses analyzed,
+                         const ClockAlignment& clocks) {
   RunShare share;
-  Machines machines(run, analyzed, &clocks);
+  Machines machines(run, frame, analyzed, &clocks);
   const std::vector<std::vector<size_t>> all = MachinesOf(run);
   for (const std::vector<size_t>& processes : all) {
     const bool for_run = all.size() == 1 || machines.HasRoot(processes);
@@ -352,13 +338,13 @@ Interval WorkOf(const RunShare& share, const ClockAlignment& clocks) {
 
 // The windows of the run: those of its only machine, else by the iterations of the process whose
 // iterations are the run's.
-RunWindows CutOf(const Run& run, const RunShare& share, const ClockAlignment& clocks,
-                 const Interval& span) {
+RunWindows CutOf(const Run& run, const RunFrame& frame, const RunShare& share,
+                 const ClockAlignment& clocks) {
   if (share.machines.size() == 1) return share.machines.front().cut;
   const Interval work = WorkOf(share, clocks);
-  const size_t stepping = SteppingAmong(AllOf(run), share.processes, RootIndex(run));
-  if (stepping == share.processes.size()) return CutRun(span, nullptr, 0, work);
-  return CutRun(span, &share.processes[stepping].steps, clocks.offset_ns[stepping], work);
+  const size_t stepping = SteppingAmong(AllOf(run), share.processes, frame.root);
+  if (stepping == share.processes.size()) return CutRun(frame.span, nullptr, 0, work);
+  return CutRun(frame.span, &share.processes[stepping].steps, clocks.offset_ns[stepping], work);
 }
 
 std::string NoteOn(const BoundedHost& bounded) {
@@ -468,8 +454,9 @@ void TakeMeanwhile(const std::vector<LateRank>& known, std::vector<LateRank>* la
 }
 
 // |waits|, |threads|: null where the events are not there.
-Result<Report> Assemble(const Run& run, RunShare share, const ClockAlignment& clocks,
-                        const KnownWaits* waits, const std::vector<SteppingThread>* threads,
+Result<Report> Assemble(const Run& run, const RunFrame& frame, RunShare share,
+                        const ClockAlignment& clocks, const KnownWaits* waits,
+                        const std::vector<SteppingThread>* threads,
                         const BreakdownOptions& options) {
   Report report;
   NoteMisplacedWork(share.processes, &report);
@@ -483,11 +470,10 @@ Result<Report> Assemble(const Run& run, RunShare share, const ClockAlignment& cl
   }
   AddParents(run, &report);
 
-  const ProcessTrace* const root = FindRoot(run);
-  const Interval span = RunSpan(run, root);
+  const Interval& span = frame.span;
   AddBegins(run, clocks, span, &report);
   AddUnknownOutside(run, clocks, span, &unknown);
-  const RunWindows cut = CutOf(run, share, clocks, span);
+  const RunWindows cut = CutOf(run, frame, share, clocks);
   const size_t headline = HeadlineOf(cut, options.window);
   for (std::string& note : share.notes) report.notes.push_back(std::move(note));
   const std::vector<DeviceUsage> devices = DevicesOf(cut, share.machines);
@@ -497,7 +483,7 @@ Result<Report> Assemble(const Run& run, RunShare share, const ClockAlignment& cl
     uint64_t& simulated = ledger[static_cast<size_t>(LedgerCounter::simulated_device)];
     simulated = std::max<uint64_t>(simulated, 1);
   }
-  if (root != nullptr) {
+  if (const ProcessTrace* const root = RootOf(run, frame)) {
     report.run.root = root->identity.pid;
     report.run.root_host = root->identity.host;
   } else if (run.info) {
@@ -560,22 +546,24 @@ std::optional<Run> MarkedOf(const Run& run, const std::vector<bool>& unanswered,
 Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   const Status same = CheckSumsFit(run, options);
   if (!same.ok()) return same.error();
-  Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, options);
+  const RunFrame frame = FrameOf(run);
+  Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, frame, options);
   if (!analyzed.ok()) return analyzed.error();
   if (const std::optional<Run> marked = MarkedOf(run, analyzed->unanswered, options)) {
     return BuildReport(*marked, options);
   }
   const KnownWaits waits = std::move(analyzed->waits);
   const std::vector<SteppingThread> threads = std::move(analyzed->threads);
-  const ClockAlignment clocks = AlignClocks(run, ReferenceHost(run));
-  Result<RunShare> share = ShareOf(run, std::move(*analyzed), clocks);
+  const ClockAlignment clocks = AlignClocks(run, frame.host);
+  Result<RunShare> share = ShareOf(run, frame, std::move(*analyzed), clocks);
   if (!share.ok()) return share.error();
-  return Assemble(run, std::move(*share), clocks, &waits, &threads, options);
+  return Assemble(run, frame, std::move(*share), clocks, &waits, &threads, options);
 }
 
 Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions& options,
                                          std::vector<LateRank> late) {
-  Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, options);
+  const RunFrame frame = FrameOf(run);
+  Result<AnalyzedProcesses> analyzed = AnalyzeProcesses(run, frame, options);
   if (!analyzed.ok()) return analyzed.error();
   if (const std::optional<Run> marked = MarkedOf(run, analyzed->unanswered, options)) {
     Result<ShareOfMachine> share = ShareOfOneMachine(*marked, options, std::move(late));
@@ -586,7 +574,7 @@ Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions&
     return share;
   }
   ShareOfMachine share;
-  Machines machines(run, *analyzed, nullptr);
+  Machines machines(run, frame, *analyzed, nullptr);
   for (const bool for_run : {false, true}) {
     Result<MachineShare> machine = machines.Measure(AllOf(run), for_run, &share.notes);
     if (!machine.ok()) return machine.error();
@@ -600,16 +588,18 @@ Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions&
 
 std::vector<LateRank> LateRanksOf(const Run& run, const RunShare& share,
                                   const BreakdownOptions& options) {
-  const ClockAlignment clocks = AlignClocks(run, ReferenceHost(run));
-  const RunWindows cut = CutOf(run, share, clocks, RunSpan(run, FindRoot(run)));
+  const RunFrame frame = FrameOf(run);
+  const ClockAlignment clocks = AlignClocks(run, frame.host);
+  const RunWindows cut = CutOf(run, frame, share, clocks);
   SplitRanks split = SplitCommunication(run, clocks, cut.windows[HeadlineOf(cut, options.window)]);
   std::erase_if(split.late, [](const LateRank& rank) { return rank.times.empty(); });
   return std::move(split.late);
 }
 
 Result<Report> ReportOfShare(const Run& run, RunShare share, const BreakdownOptions& options) {
-  const ClockAlignment clocks = AlignClocks(run, ReferenceHost(run));
-  return Assemble(run, std::move(share), clocks, nullptr, nullptr, options);
+  const RunFrame frame = FrameOf(run);
+  const ClockAlignment clocks = AlignClocks(run, frame.host);
+  return Assemble(run, frame, std::move(share), clocks, nullptr, nullptr, options);
 }
 
 }  // namespace gpubound

@@ -34,12 +34,12 @@ struct Outcomes {
 template <typename Outcome, typename OutcomeOf>
 class ProcessRounds {
  public:
-  ProcessRounds(const Run& run, bool explained, OutcomeOf outcome_of)
+  ProcessRounds(const Run& run, size_t root, bool explained, OutcomeOf outcome_of)
       : run_(run),
         outcome_of_(std::move(outcome_of)),
         natures_(NaturesOf(run)),
         peers_(run, natures_),
-        outcomes_{std::vector<Outcome>(run.processes.size()), {run, natures_, explained}} {}
+        outcomes_{std::vector<Outcome>(run.processes.size()), {run, root, natures_, explained}} {}
 
   Result<Outcomes<Outcome>> Go() {
     for (const std::vector<WaitCircle>& round : AnalysisRounds(run_, natures_)) {
@@ -114,10 +114,11 @@ class ProcessRounds {
 
 // Calls |outcome_of|(process, context), from several threads at once, and returns what it returned;
 // the first error where it returned any. An Outcome holds |waits|, |any_operation| and |inherits|.
-// |explained|: as of KnownWaits.
+// |root|, |explained|: as of KnownWaits.
 template <typename Outcome, typename OutcomeOf>
-Result<Outcomes<Outcome>> ProcessesInRounds(const Run& run, bool explained, OutcomeOf outcome_of) {
-  return ProcessRounds<Outcome, OutcomeOf>(run, explained, std::move(outcome_of)).Go();
+Result<Outcomes<Outcome>> ProcessesInRounds(const Run& run, size_t root, bool explained,
+                                            OutcomeOf outcome_of) {
+  return ProcessRounds<Outcome, OutcomeOf>(run, root, explained, std::move(outcome_of)).Go();
 }
 
 }  // namespace gpubound

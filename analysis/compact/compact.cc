@@ -19,7 +19,7 @@
 #include "analysis/compact/run_summing.h"
 #include "analysis/compact/settled_time.h"
 #include "analysis/compact/stored_segments.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/reader/process_presence.h"
 #include "analysis/reader/reader.h"
 #include "analysis/reader/trim_mappings.h"
@@ -160,7 +160,7 @@ Result<Compaction> CompactRun(const std::string& path, const std::vector<std::st
       stored->ListedUntil([&](const ProcessIdentity& process) { return killed.contains(process); });
   stored->MarkEnded([&](const ProcessIdentity& process) { return ended.contains(process); });
   compaction.bytes_before = compaction.bytes_after = SizeOf(path);
-  const Interval span = RunSpan(*run, FindRoot(*run));
+  const Interval span = FrameOf(*run).span;
   const int64_t until_ns = UntilOf(*run, retention, *stored, listed_ns);
   if (until_ns <= span.begin_ns) {
     compaction.why_none = "all of it is as new as what is to be kept";

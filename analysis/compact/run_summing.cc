@@ -14,7 +14,7 @@
 #include "analysis/attribution/process_rounds.h"
 #include "analysis/attribution/unknown_time.h"
 #include "analysis/processes/device_usage.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/event_source.h"
 #include "analysis/trace/memory_source.h"
@@ -90,10 +90,9 @@ std::vector<int64_t> BoundariesOf(const SummedProcess* stepping, const Interval&
 Result<SummedRun> SumRun(const Run& run, const BreakdownOptions& options, int64_t until_ns) {
   const Status one_host = CheckOneHost(run);
   if (!one_host.ok()) return one_host.error();
-  const ProcessTrace* root = FindRoot(run);
-  const Interval span = RunSpan(run, root);
+  const RunFrame frame = FrameOf(run);
   Result<Outcomes<SummedProcess>> outcomes = ProcessesInRounds<SummedProcess>(
-      run, false,
+      run, frame.root, false,
       [&](const ProcessTrace& process, const ProcessContext& context) -> Result<SummedProcess> {
         if (IsLater(process, until_ns)) {
           SummedProcess later;
@@ -112,11 +111,9 @@ Result<SummedRun> SumRun(const Run& run, const BreakdownOptions& options, int64_
   if (!outcomes.ok()) return outcomes.error();
 
   std::vector<SummedProcess>& processes = outcomes->all;
-  const auto root_index =
-      root == nullptr ? run.processes.size() : static_cast<size_t>(root - run.processes.data());
-  size_t stepping = SteppingProcess(processes, root_index);
+  size_t stepping = SteppingProcess(processes, frame.root);
   // The first iteration of the root may have begun.
-  if (stepping == processes.size()) stepping = root_index;
+  if (stepping == processes.size()) stepping = frame.root;
   const SummedProcess* steps = stepping < processes.size() ? &processes[stepping] : nullptr;
   RunActivity activity;
   std::vector<std::vector<Interval>> pauses;
@@ -124,12 +121,12 @@ Result<SummedRun> SumRun(const Run& run, const BreakdownOptions& options, int64_
     activity.push_back(process.activity);
     pauses.push_back(std::move(process.pauses));
   }
-  const std::vector<int64_t> boundaries_ns = BoundariesOf(steps, span, until_ns);
+  const std::vector<int64_t> boundaries_ns = BoundariesOf(steps, frame.span, until_ns);
   Result<std::string> devices =
       SumDevices(run, activity, UnknownOf(run, pauses, std::vector<int64_t>(processes.size())),
                  boundaries_ns, until_ns);
   if (!devices.ok()) return devices.error();
-  const Interval added{run.sums == nullptr ? span.begin_ns : run.sums->until_ns, until_ns};
+  const Interval added{run.sums == nullptr ? frame.span.begin_ns : run.sums->until_ns, until_ns};
   for (size_t p = 0; p < processes.size(); ++p) {
     ProcessSums& sums = processes[p].sums;
     sums.utilization = UtilizationUntil(run.processes[p], sums, boundaries_ns, added);

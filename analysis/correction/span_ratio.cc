@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "analysis/base/estimate.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 
 namespace gpubound {
 namespace {
@@ -59,12 +59,11 @@ ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading) {
   const ReplayFacts& facts = replayed.facts[leading.index];
   ReplayedSpan span;
   span.process_ns = facts.span_end_ns - facts.span_begin_ns;
-  const ProcessTrace* const root = FindRoot(run);
-  span.run_ns = leading.is_the_run ? span.process_ns : RunSpan(run, root).length();
-  const ProcessTrace* const last =
-      leading.is_the_run ? &run.processes[leading.index] : LastOfRun(run, root);
-  if (last != nullptr) {
-    const ReplayFacts& of = replayed.facts[static_cast<size_t>(last - run.processes.data())];
+  const RunFrame frame = FrameOf(run);
+  span.run_ns = leading.is_the_run ? span.process_ns : frame.span.length();
+  const size_t last = leading.is_the_run ? leading.index : frame.last;
+  if (last < replayed.facts.size()) {
+    const ReplayFacts& of = replayed.facts[last];
     span.noise = of.span;
     span.waits = of;
   }

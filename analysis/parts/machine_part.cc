@@ -15,7 +15,7 @@
 #include "analysis/attribution/build_report.h"
 #include "analysis/processes/clock_align.h"
 #include "analysis/processes/collective_cursor.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/reader/machines.h"
 #include "analysis/reader/process_presence.h"
 #include "analysis/reader/reader.h"
@@ -280,9 +280,9 @@ Status CheckDevices(const std::vector<MachinePart>& parts) {
 }
 
 // The root alone says what it waited for under no operation (awaited.h).
-void KeepAwaitedOfRoot(const ProcessTrace* root, const Run& run, RunShare* share) {
+void KeepAwaitedOfRoot(size_t root, const Run& run, RunShare* share) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
-    if (&run.processes[p] == root) continue;
+    if (p == root) continue;
     std::erase_if(share->processes[p].report.awaited,
                   [](const ReportAwaited& row) { return row.operation == kNoOperation; });
   }
@@ -298,14 +298,11 @@ std::vector<std::string> KeysOf(const std::vector<MachinePart>& parts) {
 void AddMachines(const std::vector<std::vector<size_t>>& numbers, std::vector<MachinePart>* parts,
                  CombinedRun* combined) {
   const std::vector<std::string> keys = KeysOf(*parts);
-  const ProcessTrace* const root = FindRoot(combined->run);
-  const size_t root_number =
-      root == nullptr ? ~size_t{0} : static_cast<size_t>(root - combined->run.processes.data());
+  const size_t root = FrameOf(combined->run).root;
   for (size_t m = 0; m < parts->size(); ++m) {
     const std::vector<size_t>& own = numbers[m];
     if (own.empty()) continue;
-    const bool for_run =
-        parts->size() == 1 || std::find(own.begin(), own.end(), root_number) != own.end();
+    const bool for_run = parts->size() == 1 || std::find(own.begin(), own.end(), root) != own.end();
     MachinePart& part = (*parts)[m];
     MachineShare& machine = for_run ? part.as_root : part.machine;
     Renumber(own, &machine);

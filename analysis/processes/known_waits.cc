@@ -7,7 +7,6 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/processes/run_span.h"
 #include "analysis/processes/wait_merge.h"
 #include "analysis/trace/row_names.h"
 
@@ -46,9 +45,10 @@ Heritage InheritedBy(const std::vector<WaitList>& lists, const Interval& span) {
   return bequest.Take();
 }
 
-KnownWaits::KnownWaits(const Run& run, const std::vector<ProcessNature>& natures, bool explained)
+KnownWaits::KnownWaits(const Run& run, size_t root, const std::vector<ProcessNature>& natures,
+                       bool explained)
     : run_(run),
-      root_(FindRoot(run)),
+      root_(root),
       explained_(explained),
       waits_(run.processes.size()),
       inherits_(run.processes.size()) {
@@ -88,7 +88,7 @@ void KnownWaits::Tell(size_t process, bool inherits, ProcessWaits waits) {
   std::erase_if(waits.groups, [&](GroupWaits& group) {
     if (MayLeave(host, group)) return false;
     if (!explained_ || inherits) return true;
-    if (&run_.processes[process] == root_) return false;
+    if (process == root_) return false;
     std::erase_if(group.times, [&waits](const TimeUnder& wait) {
       return waits.operations[wait.operation] == kNoOperation;
     });

@@ -27,8 +27,10 @@ Heritage InheritedBy(const std::vector<WaitList>& lists, const Interval& span);
 
 class KnownWaits {
  public:
-  // |run| outlives the object. |explained|: waits will be explained (awaited.h).
-  KnownWaits(const Run& run, const std::vector<ProcessNature>& natures, bool explained);
+  // |run| outlives the object. |root|: the number of its root. |explained|: waits will be explained
+  // (awaited.h).
+  KnownWaits(const Run& run, size_t root, const std::vector<ProcessNature>& natures,
+             bool explained);
 
   // What the waits that are known leave to a process, if it has no operations.
   Heritage LeftTo(size_t process) const;
@@ -57,7 +59,7 @@ class KnownWaits {
   bool MayLeave(const std::string& host, const GroupWaits& group) const;
 
   const Run& run_;
-  const ProcessTrace* const root_;  // null without any
+  const size_t root_;
   const bool explained_;
   std::vector<ProcessWaits> waits_;  // by process
   std::vector<bool> inherits_;       // likewise

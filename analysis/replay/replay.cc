@@ -17,7 +17,7 @@
 
 #include "analysis/base/spill_file.h"
 #include "analysis/processes/clock_align.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/processes/run_waits.h"
 #include "analysis/replay/critical_path.h"
 #include "analysis/replay/replay_peers.h"
@@ -311,8 +311,8 @@ class RunReplay {
   // before the first one it began does not change: nothing of the run comes before that one.
   void MoveEnd(Run* replayed) const {
     if (!run_.info || !run_.info->end_monotonic_ns) return;
-    const ProcessTrace* const was = LastOfRun(run_, FindRoot(run_));
-    const ProcessTrace* const is = LastOfRun(*replayed, FindRoot(*replayed));
+    const ProcessTrace* const was = LastOf(run_, FrameOf(run_));
+    const ProcessTrace* const is = LastOf(*replayed, FrameOf(*replayed));
     if (was == nullptr || is == nullptr) return;
     const auto end_ns = [this](const ProcessTrace& process) {
       return process.span_end_ns + RealtimeShift(run_, process.identity.host, run_.info->host);

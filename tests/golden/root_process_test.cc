@@ -11,7 +11,7 @@
 #include "analysis/attribution/build_report.h"
 #include "analysis/correction/corrected_report.h"
 #include "analysis/output/text/path_text.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/replay/replay.h"
 #include "analysis/replay/what_if.h"
 #include "analysis/report/main_process.h"
@@ -61,7 +61,7 @@ class RootProcessTest : public testing::Test {
     options.changes.scalings = {*scaling};
     const Result<ReplayedRun> replayed = ReplayRun(run, options);
     EXPECT_TRUE(replayed.ok());
-    return RunSpan((*replayed).run, FindRoot((*replayed).run)).length();
+    return FrameOf((*replayed).run).span.length();
   }
   static Report ReportOf(const gpubound::Run& run) {
     Result<Report> report = BuildReport(run);

@@ -12,7 +12,7 @@
 #include "analysis/attribution/build_report.h"
 #include "analysis/correction/corrected_report.h"
 #include "analysis/output/text/report_text.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/replay/replay.h"
 #include "analysis/replay/what_if.h"
 #include "tests/golden/scenario.h"
@@ -69,7 +69,7 @@ class WrappedRunTest : public testing::Test {
     EXPECT_TRUE(replayed.ok());
     return std::move((*replayed).run);
   }
-  static int64_t SpanOf(const gpubound::Run& run) { return RunSpan(run, FindRoot(run)).length(); }
+  static int64_t SpanOf(const gpubound::Run& run) { return FrameOf(run).span.length(); }
   static Report ReportOf(const gpubound::Run& run) {
     Result<Report> report = BuildReport(run);
     EXPECT_TRUE(report.ok());
@@ -89,8 +89,8 @@ TEST_F(WrappedRunTest, IsItselfWhereNothingChanges) {
   for (const std::string& text : {std::string(kTrainer), std::string(kTrainer) + kLogger}) {
     const gpubound::Run run = RunWith(text);
     const gpubound::Run replayed = Replayed(run, "device:1");
-    EXPECT_EQ(RunSpan(replayed, nullptr).begin_ns, RunSpan(run, nullptr).begin_ns);
-    EXPECT_EQ(RunSpan(replayed, nullptr).end_ns, RunSpan(run, nullptr).end_ns);
+    EXPECT_EQ(FrameOf(replayed).span.begin_ns, FrameOf(run).span.begin_ns);
+    EXPECT_EQ(FrameOf(replayed).span.end_ns, FrameOf(run).span.end_ns);
     EXPECT_EQ(replayed.info->end_monotonic_ns, run.info->end_monotonic_ns);
   }
 }

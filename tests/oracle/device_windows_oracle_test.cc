@@ -20,7 +20,7 @@
 #include "analysis/compact/run_summing.h"
 #include "analysis/processes/clock_align.h"
 #include "analysis/processes/device_usage.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/segments/run_sums.h"
 #include "analysis/timeline/gpu_work.h"
 #include "analysis/timeline/smi_model.h"
@@ -317,7 +317,7 @@ TEST(DeviceWindowsOracleTest, SummingARunBeforeSomeProcessesBeginChangesNothing)
     SCOPED_TRACE("seed " + std::to_string(seed));
     const gpubound::Run whole = MakeRun(seed, 1);
     const std::vector<int64_t> offsets(whole.processes.size());
-    const int64_t begin_ns = RunSpan(whole, FindRoot(whole)).begin_ns;
+    const int64_t begin_ns = FrameOf(whole).span.begin_ns;
     const int64_t until_ns = begin_ns + 1 + static_cast<int64_t>(seed % 9);
     gpubound::Run run = whole;
     Result<SummedRun> summed = SumRun(run, {}, until_ns);

@@ -16,7 +16,7 @@
 
 #include "analysis/attribution/build_report.h"
 #include "analysis/compact/run_summing.h"
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/reader/wait_channels.h"
 #include "analysis/report/report.h"
 #include "analysis/segments/run_sums.h"
@@ -226,7 +226,7 @@ TEST_F(WaitsOracleTest, StoppingAnywhereChangesNothing) {
   OnRandomRuns([](const gpubound::Run& recorded, uint64_t seed) {
     const gpubound::Run run = Named(OfOneHost(recorded));
     // Of a run without any length the devices' time is not summed.
-    if (RunSpan(run, FindRoot(run)).empty()) return std::string();
+    if (FrameOf(run).span.empty()) return std::string();
     std::vector<int64_t> stops = {static_cast<int64_t>(seed % 70)};
     if (seed % 2 == 0) stops.push_back(stops.front() + static_cast<int64_t>(seed % 23));
     return Difference(ReportedWithStops(run, stops), WithoutWhatTheAwaitedDid(Reported(run)));

@@ -22,6 +22,7 @@
 #include "analysis/output/export/perfetto_lanes.h"
 #include "analysis/output/export/thread_merge.h"
 #include "analysis/processes/clock_align.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/timeline/launch_match.h"
 #include "analysis/trace/label_roles.h"
 #include "analysis/trace/memory_source.h"
@@ -90,7 +91,7 @@ class ChromeWriter {
  public:
   ChromeWriter(const Run& run, OutputFile* file) : run_(run), file_(*file), devices_(run) {
     if (run.processes.empty()) return;
-    offsets_ns_ = AlignClocks(run, run.processes.front().identity.host).offset_ns;
+    offsets_ns_ = AlignClocks(run, FrameOf(run).host).offset_ns;
   }
 
   void Write() {

@@ -21,6 +21,7 @@
 #include "analysis/output/export/perfetto_packets.h"
 #include "analysis/output/export/thread_merge.h"
 #include "analysis/processes/clock_align.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/timeline/launch_match.h"
 #include "analysis/trace/known_graphs.h"
 #include "analysis/trace/memory_source.h"
@@ -377,7 +378,7 @@ void WritePerfettoTrace(const Run& run, OutputFile* file) {
   const int64_t monotonic_ns = empty ? 0 : run.processes.front().span_begin_ns;
   const int64_t realtime_ns = empty ? 0 : run.processes.front().identity.start_realtime_ns;
   std::vector<int64_t> offsets_ns;
-  if (!empty) offsets_ns = AlignClocks(run, run.processes.front().identity.host).offset_ns;
+  if (!empty) offsets_ns = AlignClocks(run, FrameOf(run).host).offset_ns;
   // Perfetto has no time below 0, which a host may have begun at before the first process's.
   int64_t first_ns = 0;
   for (size_t p = 0; p < run.processes.size(); ++p) {

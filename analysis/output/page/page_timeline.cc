@@ -14,6 +14,7 @@
 #include "analysis/output/page/scope_track.h"
 #include "analysis/output/page/thinned_time.h"
 #include "analysis/processes/clock_align.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/trace/known_graphs.h"
 #include "analysis/trace/memory_source.h"
 #include "analysis/trace/work_classes.h"
@@ -299,11 +300,6 @@ uint64_t TracksOf(const Run& run) {
   return tracks;
 }
 
-std::string ReferenceHost(const Run& run) {
-  if (run.info) return run.info->host;
-  return run.processes.empty() ? std::string() : run.processes.front().identity.host;
-}
-
 }  // namespace
 
 const char* TrackKindName(TrackKind kind) {
@@ -322,7 +318,7 @@ const char* TrackKindName(TrackKind kind) {
 
 PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimits& limits) {
   PageTimeline timeline;
-  const std::vector<int64_t> aligned_ns = AlignClocks(run, ReferenceHost(run)).offset_ns;
+  const std::vector<int64_t> aligned_ns = AlignClocks(run, FrameOf(run).host).offset_ns;
   int64_t begin_ns = kOpenEnded;
   int64_t end_ns = 0;
   for (size_t p = 0; p < run.processes.size(); ++p) {

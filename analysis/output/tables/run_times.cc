@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 
 namespace gpubound {
 
@@ -16,17 +16,9 @@ bool HasSeveralHosts(const Run& run) {
 }
 
 RunTimes::RunTimes(const Run& run) {
-  const ProcessTrace* const root = FindRoot(run);
-  std::string host;
-  if (root != nullptr) {
-    host = root->identity.host;
-  } else if (run.info) {
-    host = run.info->host;
-  } else if (!run.processes.empty()) {
-    host = run.processes.front().identity.host;
-  }
-  begin_ns_ = RunSpan(run, root).begin_ns;
-  clocks_ = AlignClocks(run, host);
+  const RunFrame frame = FrameOf(run);
+  begin_ns_ = frame.span.begin_ns;
+  clocks_ = AlignClocks(run, frame.host);
   for (size_t p = 0; p < run.processes.size(); ++p) {
     places_.push_back({clocks_.offset_ns[p], clocks_.TrackOf(run.processes[p])});
   }

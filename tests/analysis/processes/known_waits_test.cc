@@ -42,7 +42,9 @@ class KnownWaitsTest : public testing::Test {
   static ProcessWaits Waits(std::vector<int64_t> pids, std::vector<TimeUnder> times) {
     return {{kNoOperation, "a", "b"}, {{std::move(pids), std::move(times)}}};
   }
-  KnownWaits Known(bool explained = true) const { return {run_, natures_, explained}; }
+  KnownWaits Known(bool explained = true) const {
+    return {run_, run_.processes.size(), natures_, explained};
+  }
   static size_t TimesOf(const KnownWaits& known, size_t process) {
     size_t times = 0;
     for (const GroupWaits& group : known.WaitsOf(process).groups) times += group.times.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The root and the span of a run. No state.
-#include "analysis/processes/run_span.h"
+// The root, the span and the clock of a run. No state.
+#include "analysis/processes/run_frame.h"
 
 #include <algorithm>
 #include <map>
@@ -98,8 +98,6 @@ Interval SpanOfAll(const Run& run) {
   return span.empty() ? Interval{0, 0} : span;
 }
 
-}  // namespace
-
 const ProcessTrace* FindRoot(const Run& run) {
   const ProcessTrace* root = nullptr;
   for (const ProcessTrace& process : run.processes) {
@@ -135,10 +133,45 @@ const ProcessTrace* LastOfRun(const Run& run, const ProcessTrace* root) {
   return last;
 }
 
-Interval RunSpan(const Run& run, const ProcessTrace* root) {
+Interval SpanOf(const Run& run, const ProcessTrace* root, const ProcessTrace* last) {
   if (root == nullptr) return SpanOfAll(run);
-  const ProcessTrace* const last = LastOfRun(run, root);
   return {BeginOf(run, *root), last == nullptr ? 0 : last->span_end_ns};
+}
+
+size_t NumberOf(const Run& run, const ProcessTrace* process) {
+  return process == nullptr ? run.processes.size()
+                            : static_cast<size_t>(process - run.processes.data());
+}
+
+const ProcessTrace* ProcessAt(const Run& run, size_t number) {
+  return number < run.processes.size() ? &run.processes[number] : nullptr;
+}
+
+}  // namespace
+
+RunFrame FrameOf(const Run& run) {
+  const ProcessTrace* const root = FindRoot(run);
+  const ProcessTrace* const last = LastOfRun(run, root);
+  RunFrame frame;
+  frame.root = NumberOf(run, root);
+  frame.last = NumberOf(run, last);
+  frame.span = SpanOf(run, root, last);
+  if (root != nullptr) {
+    frame.host = root->identity.host;
+  } else if (run.info) {
+    frame.host = run.info->host;
+  } else if (!run.processes.empty()) {
+    frame.host = run.processes.front().identity.host;
+  }
+  return frame;
+}
+
+const ProcessTrace* RootOf(const Run& run, const RunFrame& frame) {
+  return ProcessAt(run, frame.root);
+}
+
+const ProcessTrace* LastOf(const Run& run, const RunFrame& frame) {
+  return ProcessAt(run, frame.last);
 }
 
 }  // namespace gpubound

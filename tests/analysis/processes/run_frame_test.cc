@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which time a run is, of processes on several hosts whose trace times have nothing in common.
-#include "analysis/processes/run_span.h"
+#include "analysis/processes/run_frame.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kUp = 50'000'000'000'000;  // what "far" has been up longer than "near"
 constexpr int64_t kNoon = 1'700'000'000'000'000'000;
 
-class RunSpanTest : public testing::Test {
+class RunFrameTest : public testing::Test {
  protected:
   using Run = gpubound::Run;  // not testing::Test::Run
 
@@ -37,42 +37,42 @@ class RunSpanTest : public testing::Test {
     info.start_realtime_ns = kNoon + begin_ns;
     return info;
   }
-  Interval Span() const { return RunSpan(run_, FindRoot(run_)); }
+  Interval Span() const { return FrameOf(run_).span; }
 
   Run run_;
 };
 
-TEST_F(RunSpanTest, WithoutARecordedRootItIsWhatTheLauncherMeasured) {
+TEST_F(RunFrameTest, WithoutARecordedRootItIsWhatTheLauncherMeasured) {
   Launch(1000).end_monotonic_ns = 5000;
   AddProcess("near", 10, 1100, 4800);
   AddProcess("far", 20, 1200, 4900);
   EXPECT_EQ(Span(), (Interval{1000, 5000}));
 }
 
-TEST_F(RunSpanTest, ItEndsWhereTheRecordingEndedAsAsked) {
+TEST_F(RunFrameTest, ItEndsWhereTheRecordingEndedAsAsked) {
   Launch(1000).end_monotonic_ns = 50'000;
   AddProcess("near", 10, 1100, 4800).span_end = SpanEnd::kAsked;
   AddProcess("far", 20, 1200, 4900).span_end = SpanEnd::kAsked;
   EXPECT_EQ(Span(), (Interval{1000, 4900}));
 }
 
-TEST_F(RunSpanTest, OfALauncherThatWasKilledProcessesSayHowLongItWas) {
+TEST_F(RunFrameTest, OfALauncherThatWasKilledProcessesSayHowLongItWas) {
   Launch(1000);
   AddProcess("near", 10, 1100, 4800);
   AddProcess("far", 20, 1200, 4900);
   EXPECT_EQ(Span(), (Interval{1000, 4900}));
 }
 
-TEST_F(RunSpanTest, WithoutALauncherTheFirstByTheTimeOfDayIsTheRoot) {
+TEST_F(RunFrameTest, WithoutALauncherTheFirstByTheTimeOfDayIsTheRoot) {
   AddProcess("near", 10, 1100, 4800);
   AddProcess("far", 20, 1000, 4900);
-  EXPECT_EQ(FindRoot(run_), &run_.processes[1]);
+  EXPECT_EQ(FrameOf(run_).root, 1);
   run_.processes[1].span_begin_ns += 200;
-  EXPECT_EQ(FindRoot(run_), &run_.processes[0]);
+  EXPECT_EQ(FrameOf(run_).root, 0);
 }
 
 // Pods of one node have names of their own. The clock of one is set while they run.
-TEST_F(RunSpanTest, ContainersOfOneMachineShareItsClock) {
+TEST_F(RunFrameTest, ContainersOfOneMachineShareItsClock) {
   AddProcess("near", 10, 1100, 4800).boot_id = "one kernel";
   ProcessTrace& other = AddProcess("beside it", 20, 1200, 4900);
   other.boot_id = "one kernel";
@@ -80,11 +80,10 @@ TEST_F(RunSpanTest, ContainersOfOneMachineShareItsClock) {
   const ClockAlignment clocks = AlignClocks(run_, "near");
   EXPECT_EQ(clocks.offset_ns, (std::vector<int64_t>{0, 0}));
   EXPECT_TRUE(clocks.unbounded_hosts.empty());
-  EXPECT_EQ(FindRoot(run_), &run_.processes[0])
-      << "by its clock, which was set, the other began before";
+  EXPECT_EQ(FrameOf(run_).root, 0) << "by its clock, which was set, the other began before";
 }
 
-TEST_F(RunSpanTest, ALauncherWithoutProcessesOnItsHostTellsItsClocks) {
+TEST_F(RunFrameTest, ALauncherWithoutProcessesOnItsHostTellsItsClocks) {
   Launch(1000).end_monotonic_ns = 5000;
   AddProcess("far", 20, 1200, 4900);
   EXPECT_EQ(AlignClocks(run_, "near").offset_ns, std::vector<int64_t>{-kUp});
