@@ -106,6 +106,7 @@ enum class Severity : uint8_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 
 // What readers and importers alone count, numbered after the others: the live mapping has no room
 // for them.
 #define GPUBOUND_READER_COUNTERS(X) \
+  X(clocks_contradicted_ns, kError, "Longest time, in ns, by which collectives of two hosts contradict each other about their clocks: one changed its speed, or ranks could not be told apart. Times of one host against another, and with them peer wait, are doubtful.") \
   X(files_misnamed, kError, "Files of the run that hold what another process or segment recorded than their names say, as a note names them: renamed, or copied over another file, of which nothing is left.") \
   X(processes_unlisted, kNotice, "Processes with files among those of the run that had none there when the command had ended: what it left behind, or of another run, mixed in. A note names them; they count like all others.") \
   X(import_tables_incomplete, kError, "Tables of an imported trace without a column that they cannot be read without, as a note names them; what they held is missing, and GPU time is unknown where GPU work was among it.") \

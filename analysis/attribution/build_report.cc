@@ -62,7 +62,8 @@ std::string DeviceKindOf(const Run& run, const std::vector<DeviceUsage>& devices
 bool IsMaximum(LedgerCounter counter) {
   return counter == LedgerCounter::clock_error_bound_ns ||
          counter == LedgerCounter::simulated_device ||
-         counter == LedgerCounter::host_outside_run_ns;
+         counter == LedgerCounter::host_outside_run_ns ||
+         counter == LedgerCounter::clocks_contradicted_ns;
 }
 
 void Accumulate(const Ledger& from, Ledger* into) {
@@ -505,6 +506,7 @@ Result<Report> Assemble(const Run& run, const RunFrame& frame, RunShare share,
   }
   NoteCompany(company, &ledger, &report);
   NoteHostsOutside(run, HostsOutside(run, clocks, span), devices, &ledger, &report);
+  NoteContradictedHosts(clocks, &ledger, &report);
   NoteWorkOutside(&report);
   if (options.detail == ReportDetail::kAll && run.sums == nullptr) {
     SplitRanks split = SplitCommunication(run, clocks, cut.windows[headline]);

@@ -40,6 +40,18 @@ void NoteHostsOutside(const Run& run, const std::vector<HostOutside>& hosts,
   }
 }
 
+void NoteContradictedHosts(const ClockAlignment& clocks, Ledger* ledger, Report* report) {
+  for (const ContradictedHost& host : clocks.contradicted_hosts) {
+    uint64_t& most = (*ledger)[static_cast<size_t>(LedgerCounter::clocks_contradicted_ns)];
+    most = std::max(most, static_cast<uint64_t>(host.ns));
+    report->notes.push_back("host " + host.host +
+                            ": its collectives with the root host contradict each other by " +
+                            FormatTime(host.ns) +
+                            " about its clock, so that times between the hosts are doubtful; does "
+                            "a time service (chrony, ntp) hold the clock?");
+  }
+}
+
 void NoteWorkOutside(Report* report) {
   using Process = std::pair<std::string, int64_t>;
   std::map<Process, int64_t> inside_ns;

@@ -19,6 +19,9 @@ namespace gpubound {
 void NoteHostsOutside(const Run& run, const std::vector<HostOutside>& hosts,
                       const std::vector<DeviceUsage>& devices, Ledger* ledger, Report* report);
 
+// Notes hosts that collectives contradict, and counts by how much at most.
+void NoteContradictedHosts(const ClockAlignment& clocks, Ledger* ledger, Report* report);
+
 // Says of processes on the root's host how much of their device work lies outside the run, as of
 // one that the root started and did not wait for: it is in their rows, and in no figure of a
 // device.

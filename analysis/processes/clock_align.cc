@@ -134,7 +134,10 @@ ClockAlignment AlignClocks(const Run& run, const std::string& reference_host) {
       const std::optional<int64_t> own = RealtimeOffset(run, host);
       std::optional<int64_t> wall_ns;
       if (own && reference) wall_ns = Difference(*own, *reference);
-      if (const auto told = bounds.find(host); told != bounds.end()) {
+      const auto told = bounds.find(host);
+      const int64_t contradiction_ns = told == bounds.end() ? 0 : told->second.contradiction_ns;
+      if (contradiction_ns > 0) alignment.contradicted_hosts.push_back({host, contradiction_ns});
+      if (told != bounds.end() && contradiction_ns == 0) {
         BoundedHost& bounded = alignment.bounded_hosts.emplace_back();
         bounded.host = host;
         known->second = SetRight(told->second, wall_ns, &bounded);

@@ -29,12 +29,20 @@ struct BoundedHost {
   uint64_t collectives = 0;
 };
 
+// A host whose clock and collectives cannot both be right: it changes its speed by more than clocks
+// do, or groups of ranks were mistaken for each other. Its clock is taken as it is.
+struct ContradictedHost {
+  std::string host;
+  int64_t ns = 0;  // by so much
+};
+
 struct ClockAlignment {
   // For each process of the run: trace time of the reference host minus its own.
   std::vector<int64_t> offset_ns;
   // Hosts whose clocks were taken to agree in CLOCK_REALTIME, for lack of anything better: the
   // error is that of the hosts' time service and is not known.
   std::vector<std::string> unbounded_hosts;
+  std::vector<ContradictedHost> contradicted_hosts;  // of those
   std::vector<BoundedHost> bounded_hosts;
   std::map<std::string, OffsetTrack> tracks;  // by host, where collectives tell
 

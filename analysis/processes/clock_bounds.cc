@@ -88,9 +88,11 @@ bool IsSound(const Interval& time) {
          time.begin_ns <= time.end_ns;
 }
 
-bool Contradict(const OffsetBounds& bounds) {
+// 0 where they agree.
+int64_t ContradictionOf(const OffsetBounds& bounds) {
   __extension__ using Wide = __int128;
-  return Wide{bounds.low_ns} - bounds.high_ns > kMostContradictionNs;
+  const Wide by_ns = Wide{bounds.low_ns} - bounds.high_ns;
+  return by_ns > kMostContradictionNs ? static_cast<int64_t>(std::min<Wide>(by_ns, INT64_MAX)) : 0;
 }
 
 // The ranks of each host.
@@ -222,11 +224,11 @@ std::optional<OffsetBounds> Compare(const std::vector<Rank>& here, const std::ve
   Narrow(here, there, track, &bounds, &beside);
   if (bounds.collectives == 0) return std::nullopt;
   if (!IsPlausibleTime(bounds.low_ns) || !IsPlausibleTime(bounds.high_ns)) return std::nullopt;
-  if (track && !Contradict(beside)) {
+  if (track && ContradictionOf(beside) == 0) {
     track->error_ns = std::max({track->error_ns, beside.low_ns, -beside.high_ns});
     bounds.track = std::move(track);
-  } else if (Contradict(bounds)) {
-    return std::nullopt;
+  } else {
+    bounds.contradiction_ns = ContradictionOf(bounds);
   }
   return bounds;
 }

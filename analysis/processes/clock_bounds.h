@@ -44,13 +44,16 @@ struct OffsetBounds {
   int64_t high_ns = 0;  // less than |low_ns| where groups of ranks were mistaken for each other
   uint64_t collectives = 0;          // that it rests on
   std::optional<OffsetTrack> track;  // of long runs: within the run the bounds hold beside it
+  // By so much more than clocks drift the collectives contradict each other: they bound nothing.
+  // Else 0.
+  int64_t contradiction_ns = 0;
 
   int64_t middle_ns() const { return low_ns + (high_ns - low_ns) / 2; }
 };
 
-// By host; none for one that shares no collectives with |reference_host|, whose contradict each
-// other by more than a tenth of a second beyond what clocks drift, or of which device work is
-// missing: ranks that have another number of a name are not compared.
+// By host; none for one that shares no collectives with |reference_host|, or of which device work is
+// missing: ranks that have another number of a name are not compared. A tenth of a second is no
+// contradiction.
 std::map<std::string, OffsetBounds> BoundClocks(const Run& run, const std::string& reference_host);
 
 }  // namespace gpubound

@@ -96,10 +96,22 @@ TEST_F(ClockAlignTest, RanksThatRanAnotherNumberOfThemDidNotRunThemTogether) {
   EXPECT_THAT(Align().unbounded_hosts, ElementsAre("far"));
 }
 
-TEST_F(ClockAlignTest, NorDidThoseWhoseCollectivesDriftApart) {
+// By two thousandths and more, which no clock does that a time service holds.
+TEST_F(ClockAlignTest, CollectivesThatDriftApartContradictTheClock) {
+  AddRank("near", kWallNs, 200, 10'000, 60'000);
+  AddRank("far", kWallNs, 200, 50'000, 61'000, 2'000'000);
+  const ClockAlignment clocks = Align();
+  EXPECT_THAT(clocks.unbounded_hosts, ElementsAre("far"));
+  EXPECT_THAT(clocks.bounded_hosts, IsEmpty());
+  ASSERT_THAT(clocks.contradicted_hosts, SizeIs(1));
+  EXPECT_EQ(clocks.contradicted_hosts[0].host, "far");
+  EXPECT_NEAR(static_cast<double>(clocks.contradicted_hosts[0].ns), 199 * 2e6, 1e5);
+}
+
+TEST_F(ClockAlignTest, ATenthOfASecondIsNoContradiction) {
   AddRank("near", kWallNs, 40, 10'000, 60'000);
-  AddRank("far", kWallNs, 40, 50'000, 61'000, 20'000'000);
-  EXPECT_THAT(Align().unbounded_hosts, ElementsAre("far"));
+  AddRank("far", kWallNs, 40, 50'000, 61'000, 2'000'000);
+  EXPECT_THAT(Align().contradicted_hosts, IsEmpty());
 }
 
 // By 50 millionths, as bad oscillators do: 10 ms in 200 s, while ranks leave within 1 us.

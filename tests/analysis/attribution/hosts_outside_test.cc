@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/attribution/hosts_outside.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -78,6 +79,20 @@ TEST_F(WorkOutsideTest, OfProgramsThatOnePidExecutedCountsTogether) {
   Add("near", 100, 1'000'000, 1'000'000);
   Add("near", 100, 3'000'000, 3'000'000);
   EXPECT_TRUE(Notes().empty());
+}
+
+TEST(ContradictedHostsTest, MakeARunLessThanComplete) {
+  ClockAlignment clocks;
+  clocks.contradicted_hosts = {{"far", 200'000'000}, {"farther", 1'500'000'000}};
+  Ledger ledger{};
+  Report report;
+  NoteContradictedHosts(clocks, &ledger, &report);
+  constexpr auto kCounter = static_cast<size_t>(LedgerCounter::clocks_contradicted_ns);
+  EXPECT_EQ(ledger[kCounter], 1'500'000'000u);
+  EXPECT_EQ(kLedgerCounters[kCounter].severity, Severity::kError);
+  ASSERT_EQ(report.notes.size(), 2u);
+  EXPECT_THAT(report.notes[1], testing::HasSubstr("host farther"));
+  EXPECT_THAT(report.notes[1], testing::HasSubstr("contradict each other by 1.50 s"));
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST_F(UnknownTimeTest, OfSumsIsAnUpperBoundWhereThereIsSome) {
     ASSERT_TRUE(report.ok());
     gpubound::Run summed = run_;
     summed.sums = std::make_shared<RunSums>();
-    const ClockAlignment clocks = {{0, 0}, {}, {}, {}};
+    const ClockAlignment clocks = {{0, 0}, {}, {}, {}, {}};
     const RunUnknown unknown(summed.processes.size());
     AddUnknownTime(summed, unknown, clocks, {}, {{{0, kSpanNs}}, {}, 0}, 0, &*report);
     EXPECT_DOUBLE_EQ(report->run.unknown.share, some ? 0.2 : 0);
