@@ -12,7 +12,7 @@
 
 #include "analysis/attribution/op_rows.h"
 #include "analysis/base/text_table.h"
-#include "analysis/trace/device_peak.h"
+#include "analysis/trace/device_kind.h"
 #include "analysis/trace/row_names.h"
 #include "analysis/trace/work_category.h"
 #include "proto/given_names.h"
@@ -105,10 +105,10 @@ void AddByName(const std::vector<KernelTime>& kernels, RowMaker* rows, ReportPro
 }
 
 // Of those that have streams; null where they are unlike each other, or nobody knows.
-const DevicePeak* PeakOfDevices(const ProcessTrace& process) {
-  std::set<const DevicePeak*> peaks;
+const DeviceKind* PeakOfDevices(const ProcessTrace& process) {
+  std::set<const DeviceKind*> peaks;
   for (size_t id = 1; id < process.streams.size(); ++id) {
-    peaks.insert(PeakOf(process.DeviceOf(process.streams[id].device).name));
+    peaks.insert(KindOfDevice(process.DeviceOf(process.streams[id].device).name));
   }
   return peaks.size() == 1 ? *peaks.begin() : nullptr;
 }

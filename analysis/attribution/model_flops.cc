@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analysis/trace/counter_records.h"
-#include "analysis/trace/device_peak.h"
+#include "analysis/trace/device_kind.h"
 #include "analysis/trace/memory_source.h"
 
 namespace gpubound {
@@ -41,7 +41,7 @@ double PeakOfAll(const ProcessTrace& process, const std::set<uint32_t>& devices,
     for (const Device& device : process.devices) {
       if (device.info.index == ordinal && !device.name.empty()) name = device.name;
     }
-    const DevicePeak* const peak = PeakOf(name);
+    const DeviceKind* const peak = KindOfDevice(name);
     if (peak == nullptr) {
       *why_not =
           "nobody knows the peak of " + name + " (gpubound.flops(peak_per_second=) tells it)";

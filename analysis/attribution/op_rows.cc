@@ -112,7 +112,7 @@ class Rows {
 
 }  // namespace
 
-std::vector<ReportOp> OpRows(const std::vector<OpTime>& times, const DevicePeak* peak) {
+std::vector<ReportOp> OpRows(const std::vector<OpTime>& times, const DeviceKind* peak) {
   Rows rows;
   for (const OpTime& time : times) rows.Add(time);
   std::vector<ReportOp> taken = rows.Take();

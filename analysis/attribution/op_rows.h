@@ -8,7 +8,7 @@
 
 #include "analysis/report/report_work.h"
 #include "analysis/sweep/op_book.h"
-#include "analysis/trace/device_peak.h"
+#include "analysis/trace/device_kind.h"
 
 namespace gpubound {
 
@@ -18,7 +18,7 @@ inline constexpr char kOtherShapes[] = "(other shapes)";
 
 // A row for each operator, shape and type, the longest first. |peak| of the devices that they ran
 // on; null: not known.
-std::vector<ReportOp> OpRows(const std::vector<OpTime>& times, const DevicePeak* peak);
+std::vector<ReportOp> OpRows(const std::vector<OpTime>& times, const DeviceKind* peak);
 
 }  // namespace gpubound
 

@@ -20,6 +20,7 @@
 #include "analysis/correction/run_costs.h"
 #include "analysis/correction/span_ratio.h"
 #include "analysis/reader/reader.h"
+#include "analysis/replay/kernel_lengths.h"
 #include "analysis/replay/replay.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/event_source.h"
@@ -70,12 +71,16 @@ class Imagination {
     result.after = std::move(*after);
     result.ratio = RatioOf(span_, as_is);
     result.iteration_ratio = IterationRatioOf(span_, as_is);
+    const Status widened = AddKernelBounds(as_is, &result);
+    if (!widened.ok()) return widened.error();
     result.span_ns = as_is.run_ns;
     result.predicted_span_ns = span_.run_ns;
     for (const ProcessTrace& process : run_.processes) {
       if (result.not_corrected.empty()) result.not_corrected = WhyNotCorrected(options_, process);
     }
     result.asks_for_graphs = !changes_.graph_capture.empty();
+    result.asks_for_fusion = !changes_.fuse.empty();
+    result.environments = changes_.environments;
     for (const ReplayFacts& facts : facts_) {
       result.captures += facts.captures;
       result.captures_broken += facts.captures_broken;
@@ -136,15 +141,82 @@ class Imagination {
     return names;
   }
 
+  // The kind of GPU that all processes used; null where that is not one which is known.
+  const DeviceKind* KindUsed() const {
+    const DeviceKind* kind = nullptr;
+    for (const ProcessTrace& process : run_.processes) {
+      if (process.works.size() <= 1) continue;
+      const DeviceKind* const used = KindUsedBy(process);
+      if (used == nullptr || (kind != nullptr && used != kind)) return nullptr;
+      kind = used;
+    }
+    return kind;
+  }
+
+  std::string DevicesUsed() const {
+    std::set<std::string> names;
+    for (const ProcessTrace& process : run_.processes) {
+      for (const Stream& stream : process.streams) {
+        const std::string& name = process.DeviceOf(stream.device).name;
+        if (!name.empty()) names.insert(name);
+      }
+    }
+    return names.empty() ? "no GPU that has a name" : Listed(names);
+  }
+
+  Status CheckKernels() const {
+    if (!changes_.changes_kernels()) return Ok{};
+    if (!HasWorkNamed("")) {
+      return Error{"changing", "the GPU", "no device work in the run", "a run that used a GPU",
+                   "gpubound report says where the time of this run went."};
+    }
+    if (changes_.gpu.kind == nullptr || KindUsed() != nullptr) return Ok{};
+    return Error{"changing", "the GPU of the run", DevicesUsed(),
+                 "one kind of GPU whose data sheet is known: " + ListedNames(KnownKinds()),
+                 "--scale device:FACTOR takes a factor of your own."};
+  }
+
+  // What --gpu predicts lies between kernels that are bound by what changes most and least.
+  Status AddKernelBounds(const ReplayedSpan& as_is, WhatIfReport* result) const {
+    if (changes_.gpu.kind == nullptr) return Ok{};
+    result->gpu_from = KindUsed()->name;
+    result->gpu_to = changes_.gpu.kind->name;
+    const KernelBound bounds[] = {KernelBound::kShortest, KernelBound::kLongest};
+    ReplayedSpan spans[std::size(bounds)];
+    std::vector<std::function<Status()>> jobs;
+    for (size_t i = 0; i < std::size(bounds); ++i) {
+      jobs.emplace_back([this, bound = bounds[i], span = &spans[i]] {
+        WhatIf changes = changes_;
+        changes.gpu.bound = bound;
+        return Replay(changes, span);
+      });
+    }
+    const Status done = InParallel(jobs);
+    if (!done.ok()) return done;
+    const auto widen = [](const SpanRatio& by, SpanRatio* ratio) {
+      ratio->low = std::min(ratio->low, by.low);
+      ratio->high = std::max(ratio->high, by.high);
+    };
+    for (const ReplayedSpan& span : spans) {
+      widen(RatioOf(span, as_is), &result->ratio);
+      if (result->iteration_ratio.part > 0) {
+        widen(IterationRatioOf(span, as_is), &result->iteration_ratio);
+      }
+    }
+    return Ok{};
+  }
+
   Status CheckNames(const Report& report) const {
+    if (const Status kernels = CheckKernels(); !kernels.ok()) return kernels;
     const std::vector<std::string> names = OperationsOf(report);
-    for (const std::string& name : changes_.graph_capture) {
+    std::vector<std::string> wanted = changes_.graph_capture;
+    wanted.insert(wanted.end(), changes_.fuse.begin(), changes_.fuse.end());
+    for (const std::string& name : wanted) {
       if (name != kNoOperation) continue;
       return Error{"changing", "'" + name + "'", "a row of the report that is no operation",
-                   "an operation, of which each occurrence can be one graph",
+                   "an operation, of which each occurrence can be one graph or one kernel",
                    "gpubound report names the operations of a run."};
     }
-    std::vector<std::string> wanted = changes_.graph_capture;
     const std::set<std::string> layers = LayersOf(report);
     for (const Scaling& scaling : changes_.scalings) {
       if (scaling.part == ScaledPart::kLayer && layers.count(scaling.name) == 0) {
@@ -260,14 +332,22 @@ class Imagination {
     }
     return InParallel(jobs);
   }
-  Status SpanWith(const WhatIf& changes, int64_t* span_ns) const {
+
+  Status Replay(const WhatIf& changes, ReplayedSpan* span) const {
     ReplayOptions replay = replay_;
     replay.keep_events = false;
     replay.changes = changes;
     const Result<ReplayedRun> replayed = ReplayRun(run_, replay);
     if (!replayed.ok()) return replayed.error();
-    *span_ns = SpanOf(*replayed, *leading_).run_ns;
+    *span = SpanOf(*replayed, *leading_);
     return Ok{};
+  }
+
+  Status SpanWith(const WhatIf& changes, int64_t* span_ns) const {
+    ReplayedSpan span;
+    const Status replayed = Replay(changes, &span);
+    *span_ns = span.run_ns;
+    return replayed;
   }
 
   const Run& run_;

@@ -29,7 +29,8 @@ struct LaunchEntry {
   Moment work_done;
   uint32_t works = 0;
   uint32_t operation = 0;    // under which it was called
-  uint32_t merged_into = 0;  // correlation of the graph launch that a what-if puts in its place
+  uint32_t merged_into = 0;  // correlation of the launch that a what-if puts in its place
+  bool fused = false;        // that is one kernel, and its work the rest of it
 };
 
 class LaunchTable {

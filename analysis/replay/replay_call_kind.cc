@@ -18,6 +18,7 @@ ReplayCallKind ReplayCallKind::Of(const Label& label) {
     return name.find(part) != std::string_view::npos;
   };
   kind.capturable = IsCapturable(name);
+  kind.launches_kernel = LaunchesKernel(name);
   kind.ends_capture = EndsCapture(name);
   kind.stream_capture = has("StreamBeginCapture") ? StreamCapture::kBegins
                         : has("StreamEndCapture") ? StreamCapture::kEnds

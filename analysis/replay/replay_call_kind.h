@@ -30,6 +30,7 @@ struct ReplayCallKind {
 
   Role role = Role::kOther;
   bool capturable = false;
+  bool launches_kernel = false;
   bool ends_capture = false;
   StreamCapture stream_capture = StreamCapture::kNone;
   OwnPart own_part;  // of its time, where it waits or launches while it is open

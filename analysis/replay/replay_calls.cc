@@ -86,8 +86,8 @@ void ProcessReplay::EndCall(uint32_t index, ReplayThread* thread,
                             const ReplayThread::OpenCall& open) {
   const ApiCall& call = open.call;
   CallKind& kind = KindOf(call.label);
-  if (scales_.captures_any() && kind.ends_capture) NoteEndOfCapture(thread);
-  if (!scales_.captures_any() || !MergeIntoGraph(thread, open)) {
+  if (scales_.merges_any() && kind.ends_capture) NoteEndOfCapture(thread);
+  if (!scales_.merges_any() || !MergeLaunch(thread, open)) {
     if (Waits(kind.role) || kind.role == CallRole::kAsyncCopy) {
       EndWaitingCall(index, thread, open, &kind);
     } else {
@@ -341,6 +341,7 @@ LaunchAnchor ProcessReplay::AnchorOf(const DeviceWork& work, LaunchEntry* launch
     return anchor;
   }
   anchor.tells_latency = launch->works == 0;
+  anchor.goes_on = launch->fused;
   const LaunchEntry* graph =
       launch->merged_into != 0 ? launches_.Find(launch->merged_into) : nullptr;
   if (graph != nullptr && graph->ended.exists() && launch->end_ns <= work.start_ns) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Capture into graphs: what the program did, and a what-if that makes one graph of what an
-// operation launches. One object, one caller.
+// Capture into graphs: what the program did, and a what-if that makes one graph, or one kernel, of
+// what an operation launches. One object, one caller.
 #include <algorithm>
 
 #include "analysis/replay/replay_process.h"
@@ -9,18 +9,17 @@
 namespace gpubound {
 
 // In an occurrence of a captured operation the first launch becomes that of the graph; the others
-// take no time, and their work is the graph's. False for a call that is not affected.
-bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open) {
+// take no time, and their work is the graph's. In one that is fused the same goes for kernels, which
+// follow each other without a gap. False for a call that is not affected.
+bool ProcessReplay::MergeLaunch(ReplayThread* thread, const ReplayThread::OpenCall& open) {
   // What came before the span stays as it was.
-  if (open.call.start_ns < process_.span_begin_ns || !KindOf(open.call.label).capturable) {
-    return false;
-  }
+  const CallKind& kind = KindOf(open.call.label);
+  if (open.call.start_ns < process_.span_begin_ns || !kind.capturable) return false;
   OpenScope* scope = nullptr;  // the outermost: what lies inside it is in its graph
   thread->scopes.ForEach([&](OpenScope* open_scope) {
-    const bool is_operation = open_scope->operation != kNotOne;
-    if (scope == nullptr && is_operation && scales_.captures(open_scope->operation)) {
-      scope = open_scope;
-    }
+    if (scope != nullptr || open_scope->operation == kNotOne) return;
+    const bool fuses = kind.launches_kernel && scales_.fuses(open_scope->operation);
+    if (fuses || scales_.captures(open_scope->operation)) scope = open_scope;
   });
   if (scope == nullptr) return false;
   if (scope->capture_launch == 0) {
@@ -33,7 +32,10 @@ bool ProcessReplay::MergeIntoGraph(ReplayThread* thread, const ReplayThread::Ope
     ++facts_.captures_broken;
   }
   LaunchEntry* const launch = launches_.Find(open.call.correlation);
-  if (launch != nullptr && open.outermost) launch->merged_into = scope->capture_launch;
+  if (launch != nullptr && open.outermost) {
+    launch->merged_into = scope->capture_launch;
+    launch->fused = scales_.fuses(scope->operation);
+  }
   if (open.charged) {
     double& owed = thread->owed.At(thread->cell).ns;
     owed = std::max(0.0, owed - costs_.AfterBegin(open.call.label, open.since_ns).ns);

@@ -240,7 +240,7 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
 
   Moment ready = launch.at.After(limits.latency);
   if (stream.done.done.exists()) {
-    const Moment after = stream.done.done.After(limits.gap);
+    const Moment after = stream.done.done.After(launch.goes_on ? 0 : limits.gap);
     ready = Later(ready, after).After(LaterBy(ready.at, after.at, limits.deviation));
   }
   if (limits.other != nullptr) {

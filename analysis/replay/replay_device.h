@@ -41,6 +41,7 @@ struct LaunchAnchor {
   int64_t at_ns = 0;
   Moment at;
   bool moved = false;          // |at| is of another launch than |at_ns|, so its delay is unknown
+  bool goes_on = false;        // it is the rest of the kernel before it in its stream
   bool tells_latency = false;  // the call is known, and this is the first work that it launched
   uint32_t path_part = 0;      // whose time the work is on the critical path
   // Of a call that is still open, whose own part must be over before its work can start.

@@ -258,7 +258,7 @@ class ProcessReplay {
   void EndCall(uint32_t index, ReplayThread* thread, const ReplayThread::OpenCall& open);
   void EndWaitingCall(uint32_t index, ReplayThread* thread, const ReplayThread::OpenCall& open,
                       CallKind* kind);
-  bool MergeIntoGraph(ReplayThread* thread, const ReplayThread::OpenCall& open);
+  bool MergeLaunch(ReplayThread* thread, const ReplayThread::OpenCall& open);
   void NoteEndOfCapture(ReplayThread* thread);
   DoneWork WaitedFor(ReplayThread* thread, const ApiCall& call, CallRole role);
   std::optional<Sync> SyncOf(const ApiCall& call);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/replay/kernel_lengths.h"
 #include "analysis/trace/work_classes.h"
 #include "proto/sync_calls.h"
 
@@ -16,7 +17,8 @@ ReplayScales::ReplayScales(const ProcessTrace& process, const std::vector<std::s
       of_launched_(operations.size(), 1.0),
       by_work_(process.works.size(), 1.0),
       captures_(operations.size()),
-      captures_any_(!changes.graph_capture.empty()) {
+      fuses_(operations.size()),
+      merges_any_(!changes.graph_capture.empty() || !changes.fuse.empty()) {
   by_layer_.fill(1.0);
   const auto scale_operation = [&](const Scaling& scaling, std::vector<double>* factors) {
     for (size_t i = 0; i < operations.size(); ++i) {
@@ -69,10 +71,24 @@ ReplayScales::ReplayScales(const ProcessTrace& process, const std::vector<std::s
         break;
     }
   }
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (size_t i = 0; i < operations.size(); ++i) {
-    captures_[i] = std::find(changes.graph_capture.begin(), changes.graph_capture.end(),
-                             operations[i]) != changes.graph_capture.end();
+    captures_[i] = is_in(changes.graph_capture, operations[i]);
+    fuses_[i] = is_in(changes.fuse, operations[i]);
   }
+  if (!changes.changes_kernels()) return;
+  const std::vector<double> lengths = KernelLengths(process, KindUsedBy(process), changes);
+  for (size_t i = 0; i < by_work_.size(); ++i) by_work_[i] *= lengths[i];
+  if (lengths.empty()) return;
+  const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
+  least_of_work_ *= std::min(1.0, *least);
+  most_of_work_ *= std::max(1.0, *most);
+}
+
+bool LaunchesKernel(std::string_view api) {
+  return api.find("LaunchKernel") != std::string_view::npos;
 }
 
 bool IsCapturable(std::string_view api) {
@@ -80,8 +96,7 @@ bool IsCapturable(std::string_view api) {
   api = StripApiVersion(api);
   const bool moves =
       api.find("Memcpy") != std::string_view::npos || api.find("Memset") != std::string_view::npos;
-  return api.find("LaunchKernel") != std::string_view::npos ||
-         (moves && api.find("Async") != std::string_view::npos);
+  return LaunchesKernel(api) || (moves && api.find("Async") != std::string_view::npos);
 }
 
 bool EndsCapture(std::string_view api) {

@@ -35,8 +35,10 @@ class ReplayScales {
   // The least, and the most, that work is multiplied by of which nothing is known.
   double LeastOfWork() const { return least_of_work_; }
   double MostOfWork() const { return most_of_work_; }
+  // Whether occurrences become one graph, or one kernel.
   bool captures(OperationIndex operation) const { return captures_[operation]; }
-  bool captures_any() const { return captures_any_; }
+  bool fuses(OperationIndex operation) const { return fuses_[operation]; }
+  bool merges_any() const { return merges_any_; }
   bool scales_cpu() const { return scales_cpu_; }
 
  private:
@@ -46,15 +48,19 @@ class ReplayScales {
   std::vector<double> of_launched_;
   std::vector<double> by_work_;
   std::vector<bool> captures_;
+  std::vector<bool> fuses_;
   double device_ = 1;
   double least_of_work_ = 1;
   double most_of_work_ = 1;
   bool scales_cpu_ = false;
-  bool captures_any_ = false;
+  bool merges_any_ = false;
 };
 
 // Whether a call of this name launches device work that a graph could hold, and does not wait.
 bool IsCapturable(std::string_view api);
+
+// Whether a call of this name launches a kernel.
+bool LaunchesKernel(std::string_view api);
 
 // Whether CUDA refuses a call of this name in a stream that is being captured: one that waits for
 // the device or asks whether it is done, or allocates (CUDA C++ Programming Guide, "Prohibited and

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/base/status.h"
+#include "analysis/trace/device_kind.h"
 
 namespace gpubound {
 
@@ -29,12 +30,29 @@ struct Scaling {
   double factor = 1;  // of the time it takes, up to 1e6: 0.5 is twice as fast, 0 costs nothing
 };
 
-struct WhatIf {
-  std::vector<Scaling> scalings;
-  // Operations of which each occurrence launches one graph in place of what it launches now.
-  std::vector<std::string> graph_capture;
+// Whether kernels on another GPU change by what it reaches of memory traffic or of arithmetic: of
+// each kernel the more favourable, the less favourable, or the geometric mean of both.
+enum class KernelBound { kMiddle, kShortest, kLongest };
 
-  bool empty() const { return scalings.empty() && graph_capture.empty(); }
+struct OtherGpu {
+  const DeviceKind* kind = nullptr;  // null: the GPU stays
+  KernelBound bound = KernelBound::kMiddle;
+};
+
+struct WhatIf {
+  std::vector<Scaling> scalings = {};
+  // Operations of which each occurrence launches one graph in place of what it launches now.
+  std::vector<std::string> graph_capture = {};
+  // Operations of which each occurrence launches one kernel in place of all kernels.
+  std::vector<std::string> fuse = {};
+  OtherGpu gpu = {};
+  double environments = 1;  // so many times as many in each launch
+
+  // Every kernel is another one.
+  bool changes_kernels() const { return gpu.kind != nullptr || environments != 1; }
+  bool empty() const {
+    return scalings.empty() && graph_capture.empty() && fuse.empty() && !changes_kernels();
+  }
 };
 
 // "operation=simulation:0.5", "operation-cpu=simulation:0.5", "operation-gpu=update:0",

@@ -3,12 +3,18 @@
 // The prediction as JSON. No state.
 #include "analysis/report/what_if_result.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "analysis/report/report_json.h"
 
 namespace gpubound {
+
+double ThroughputRatio(const WhatIfReport& report) {
+  const double part = std::max(report.iteration_ratio.part, report.ratio.part);
+  return part > 0 ? report.environments / part : 0;
+}
 
 std::string RenderWhatIfJson(const WhatIfReport& report) {
   using Json = nlohmann::ordered_json;
@@ -33,6 +39,13 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
                  {"predicted_part_low", ratio.low},
                  {"predicted_part_high", ratio.high}};
   }
+  Json gpu;
+  if (!report.gpu_to.empty()) gpu = {{"from", report.gpu_from}, {"to", report.gpu_to}};
+  Json vectorised;
+  if (report.environments != 1) {
+    vectorised = {{"environments", report.environments},
+                  {"throughput_at_most", ThroughputRatio(report)}};
+  }
   const Json document{{"format", "gpubound.whatif.v1"},
                       {"wall_ns", report.span_ns},
                       {"predicted_wall_ns", report.predicted_span_ns},
@@ -46,6 +59,8 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
                       {"corrected_why_not", report.not_corrected},
                       {"curves", std::move(curves)},
                       {"operation_halves", std::move(halves)},
+                      {"gpu", std::move(gpu)},
+                      {"vectorised", std::move(vectorised)},
                       {"graphs", report.captures},
                       {"graphs_not_capturable", report.captures_broken}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -59,9 +59,20 @@ struct WhatIfReport {
   // Occurrences of operations that --graph-capture makes a graph of, and those of them that could
   // not be one: they launch more behind a wait for the device or an allocation.
   bool asks_for_graphs = false;
+  bool asks_for_fusion = false;  // likewise of one kernel
   uint64_t captures = 0;
   uint64_t captures_broken = 0;
+  // Short names of the GPU that the run used and of the one in its place; empty where it stays. The
+  // intervals of both ratios hold what bounds the kernels: memory traffic or arithmetic.
+  std::string gpu_from;
+  std::string gpu_to;
+  double environments = 1;  // so many times as many in each launch
 };
+
+// How much more the run gets done in a second: at most so much, since CPU code is taken to last as
+// long for more environments. By the span or the mean iteration, whichever grows more: start-up hides
+// in the one, and work that is done behind its iteration in the other.
+double ThroughputRatio(const WhatIfReport& report);
 
 std::string RenderWhatIfJson(const WhatIfReport& report);  // gpubound.whatif.v1
 

@@ -3,6 +3,7 @@
 // `gpubound whatif RUN --scale PART=NAME:FACTOR`: what a run would be with a part made faster.
 #include <unistd.h>
 
+#include "analysis/base/suggestion.h"
 #include "analysis/calibration/calibration_file.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/correction/what_if_report.h"
@@ -11,6 +12,7 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/operations_option.h"
 #include "tools/commands/option_parser.h"
+#include "tools/commands/option_values.h"
 #include "tools/commands/prepare_analysis.h"
 #include "tools/console/console.h"
 #include "tools/console/exit_codes.h"
@@ -26,13 +28,34 @@ constexpr CommandHelp kHelp = {
     "layer\n"
     "(CPU time: waits for the GPU follow), kernel (GPU work whose name contains NAME), or\n"
     "device:FACTOR for all GPU work. FACTOR multiplies the time.\n"
-    "--graph-capture: launches inside the operation become one graph launch per occurrence.\n"
-    "docs/overhead_model.md says what is assumed.\n"
+    "--graph-capture: launches inside the operation become one graph launch per occurrence;\n"
+    "--fuse: its kernels one kernel. --gpu: kernels as another GPU would run them.\n"
+    "--vectorise: K times as many environments in each launch.\n"
+    "docs/what_if.md says what is assumed.\n"
     "Exit status: 0; 1 if stdout cannot be written; 2 for a change that makes no sense;\n"
     "3 if the run cannot be read.\n",
     "  gpubound whatif train.gpubound --scale operation=simulation:0.5\n"
     "  gpubound whatif train.gpubound --scale kernel=gemm:0.8 --scale layer=python:0\n"
-    "  gpubound whatif train.gpubound --graph-capture inference --json\n"};
+    "  gpubound whatif train.gpubound --graph-capture inference --json\n"
+    "  gpubound whatif train.gpubound --gpu 'RTX 4090'\n"
+    "  gpubound whatif train.gpubound --vectorise 8\n"};
+
+// Fills WhatIf::gpu; an empty name leaves the GPU.
+Status TakeGpu(const std::string& name, WhatIf* changes) {
+  if (name.empty()) return Ok{};
+  changes->gpu.kind = KindNamed(name);
+  if (changes->gpu.kind != nullptr) return Ok{};
+  const std::vector<std::string> known = KnownKinds();
+  const std::string closest = ClosestName(name, known);
+  std::string all;
+  for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
+  return Error{"changing", "GPU '" + name + "'", "no GPU of that name in the table",
+               "one of " + all,
+               closest.empty() ? "--scale device:FACTOR takes a factor of your own."
+                               : "Did you mean '" + closest + "'?"};
+}
+
+constexpr double kMostEnvironments = 1e6;
 
 }  // namespace
 
@@ -41,6 +64,7 @@ int ImagineChanges(const Arguments& words) {
   std::vector<std::string> scalings;
   WhatIf changes;
   ReportOptions options;
+  std::string gpu;
   bool json = false;
   OptionParser parser(kHelp);
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
@@ -50,6 +74,13 @@ int ImagineChanges(const Arguments& words) {
   parser.AddOption("--graph-capture", &changes.graph_capture, "Capture an operation into a graph")
       .Value("OPERATION")
       .TakeOneEach();
+  parser.AddOption("--fuse", &changes.fuse, "Make one kernel of those of an operation")
+      .Value("OPERATION")
+      .TakeOneEach();
+  parser.AddOption("--gpu", &gpu, "Run kernels on another GPU").Value("NAME");
+  parser.AddOption("--vectorise", &changes.environments, "Times as many environments a launch")
+      .Value("K")
+      .Check(NumberWithin(1, kMostEnvironments));
   AddOperationsOption(&parser, &options.operations);
   parser.AddFlag("--json", &json, "JSON (gpubound.whatif.v1), the stable form");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
@@ -64,6 +95,10 @@ int ImagineChanges(const Arguments& words) {
       return kExitWrongUse;
     }
     changes.scalings.push_back(*scaling);
+  }
+  if (const Status taken = TakeGpu(gpu, &changes); !taken.ok()) {
+    PrintError(taken.error());
+    return kExitWrongUse;
   }
   options.calibration_folder = CalibrationFolder();
   PrepareAnalysisOfMapped();

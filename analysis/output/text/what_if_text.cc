@@ -4,7 +4,9 @@
 #include "analysis/output/text/what_if_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -56,20 +58,46 @@ std::string HalvesText(const WhatIfReport& report, const TextOptions& options, i
   return text;
 }
 
-// What is to be known of graphs that the prediction rests on; empty without any.
+// What is to be known of graphs and fused kernels that the prediction rests on; empty without any.
 std::string CaptureText(const WhatIfReport& report) {
+  const bool fuses = report.asks_for_fusion;
   if (report.captures == 0) {
-    return report.asks_for_graphs
-               ? "No launch lies in what is to be captured, so that there is nothing to change."
-               : "";
+    if (!fuses && !report.asks_for_graphs) return "";
+    return std::string("No launch lies in what is to be ") + (fuses ? "fused" : "captured") +
+           ", so that there is nothing to change.";
   }
+  const std::string counted = Counted(report.captures, fuses ? "fused kernel" : "graph");
   if (report.captures_broken == 0) {
-    return Counted(report.captures, "graph") + "; no call that was recorded forbids their capture.";
+    if (!fuses) return counted + "; no call that was recorded forbids their capture.";
+    return counted +
+           ". It may be shorter still: what passed through memory between its parts need "
+           "not.";
   }
-  return FormatCount(report.captures_broken) + " of " + FormatCount(report.captures) +
-         (report.captures == 1 ? " graph" : " graphs") +
-         " could not be captured as the program is: after a wait for the GPU or an "
-         "allocation more work is launched. The prediction has all of it in the graph.";
+  return FormatCount(report.captures_broken) + " of " + counted +
+         " could not be made so as the program is: after a wait for the GPU or an "
+         "allocation more work is launched. The prediction has all of it in one.";
+}
+
+// What another GPU, or more environments, are taken to change.
+std::string KernelsText(const WhatIfReport& report) {
+  std::string text;
+  if (!report.gpu_to.empty()) {
+    text =
+        report.gpu_to + " in place of " + report.gpu_from +
+        ": the interval is from the more to the less favourable of memory traffic and "
+        "arithmetic, for each kernel. CPU code, launches, collectives and copies to and from the "
+        "host are as they were.";
+  }
+  if (report.environments != 1) {
+    std::array<char, 128> line;
+    std::snprintf(line.data(), line.size(),
+                  "%.6g times as many environments a launch: at most %.3g times the throughput",
+                  report.environments, ThroughputRatio(report));
+    if (!text.empty()) text += " ";
+    text += line.data();
+    text += ", if CPU code takes no longer for them.";
+  }
+  return text;
 }
 
 }  // namespace
@@ -82,7 +110,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   TextOptions options;
   options.unicode = unicode;
   const std::string owner = OnlyLaunches(report.before) ? OwnerText(report.before, options) : "";
-  if (SaysNothing(report.ratio)) {
+  if (SaysNothing(report.ratio) && report.gpu_to.empty()) {
     return text + Wrap("No prediction: the run" + owner +
                            " waits for something that was not recorded, and depending on that it " +
                            SavedText(report.ratio) + ". " + IterationText(report),
@@ -95,6 +123,9 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
                width, 2);
   if (const std::string iteration = IterationText(report); !iteration.empty()) {
     text += Wrap(iteration, width, 2);
+  }
+  if (const std::string kernels = KernelsText(report); !kernels.empty()) {
+    text += Wrap(kernels, width, 2);
   }
   text += HalvesText(report, options, width);
   if (std::string why = EscapeName(report.not_corrected); !why.empty()) {

@@ -46,7 +46,9 @@ TEST(OpRows, WorkWhoseOperatorsBeginIsNotThereCostsNobodyKnowsWhat) {
 TEST(OpRows, SharesAreOfThePeakWhereItIsKnownAndOfOperationsIn16BitsOnly) {
   OpTime half = Time("aten::mm", "8x32, 32x16", "hgemm", 4, 1000);
   half.op.types = "Half, Half";
-  const DevicePeak peak{65.536e9, 28.672e9};
+  DeviceKind peak;
+  peak.flops = 65.536e9;
+  peak.bytes = 28.672e9;
   const std::vector<ReportOp> rows =
       OpRows({half, Time("aten::mm", "8x32, 32x16", "sgemm", 4, 900)}, &peak);
   ASSERT_EQ(rows.size(), 2u);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -396,6 +397,91 @@ TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
   EXPECT_EQ(report.error().expected, "cuda_api, native") << "waits cannot be scaled";
   changes.scalings = {{ScaledPart::kLayer, "native", 0.5}};
   EXPECT_TRUE(ImagineRun(run_.path(), {}, changes).ok());
+}
+
+// One kernel of 400 ns, of 8 blocks, on a T4 or what |device| is.
+class OtherGpuTest : public testing::Test {
+ protected:
+  static Result<WhatIfReport> Imagine(const std::string& device, const WhatIf& changes) {
+    const testing_support::TemporaryRun run;
+    {
+      testing_support::SegmentWriter segment(run, {});
+      segment.PutUsualRows();
+      segment.Sql("UPDATE device SET name = '" + device +
+                  "', multiprocessors = 40, max_warps = 32, max_blocks = 16, compute_major = 7");
+      segment.Sql("INSERT INTO label VALUES(4, 6, 0, '', 'cudaDeviceSynchronize')");
+      segment.Scopes({.thread = 1, .first_sequence = 0}, {Begin(kTrain, 50), End(kTrain, 900)});
+      ApiRecord wait = testing_support::Launch(120, 510, 2);
+      wait.label = LabelId{4};
+      segment.Calls({}, {testing_support::Launch(60, 100, 1), wait});
+      segment.Work({}, {testing_support::Kernel(100, 500, 1)});
+    }
+    return ImagineRun(run.path(), {}, changes);
+  }
+  static WhatIf On(const char* gpu) {
+    WhatIf changes;
+    changes.gpu.kind = KindNamed(gpu);
+    return changes;
+  }
+};
+
+// 8 blocks take one multiprocessor each: 40 of 108 share what the device reaches, so that the kernel
+// takes 108 / 40 of 320 / 2039 of its time by memory, and of 65 / 312 by products of matrices.
+TEST_F(OtherGpuTest, IsPredictedBetweenItsMemoryAndItsArithmetic) {
+  const Result<WhatIfReport> report = Imagine("Tesla T4", On("A100"));
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_EQ(report->gpu_from, "T4");
+  EXPECT_EQ(report->gpu_to, "A100");
+  const double by_memory = 108.0 / 40 * 320 / 2039;
+  const double by_arithmetic = 108.0 / 40 * 65 / 312;
+  const auto span = static_cast<double>(report->span_ns);
+  const auto spared = [&](double factor) { return 1 - 400 * (1 - factor) / span; };
+  EXPECT_NEAR(report->ratio.low, spared(by_memory), 0.005);
+  EXPECT_NEAR(report->ratio.part, spared(std::sqrt(by_memory * by_arithmetic)), 0.005);
+  EXPECT_NEAR(report->ratio.high, spared(by_arithmetic), 0.005);
+  EXPECT_NE(RenderWhatIfText(*report, 500, true).find("A100 in place of T4: "), std::string::npos);
+  const auto said = nlohmann::json::parse(RenderWhatIfJson(*report));
+  EXPECT_EQ(said["gpu"]["from"], "T4");
+  EXPECT_EQ(said["gpu"]["to"], "A100");
+}
+
+TEST_F(OtherGpuTest, OfOneWithoutADataSheetIsRefused) {
+  const Result<WhatIfReport> report = Imagine("Simulated GPU", On("A100"));
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().doing, "changing");
+  EXPECT_EQ(report.error().found, "Simulated GPU");
+}
+
+TEST_F(OtherGpuTest, HasRoomForMoreEnvironments) {
+  WhatIf changes;
+  changes.environments = 8;
+  const Result<WhatIfReport> report = Imagine("Simulated GPU", changes);
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_EQ(report->predicted_span_ns, report->span_ns) << "64 blocks are one wave as well";
+  EXPECT_DOUBLE_EQ(ThroughputRatio(*report), 8);
+  EXPECT_NE(RenderWhatIfText(*report, 500, true)
+                .find("8 times as many environments a launch: at most 8 times the throughput"),
+            std::string::npos)
+      << RenderWhatIfText(*report, 500, true);
+  const auto said = nlohmann::json::parse(RenderWhatIfJson(*report));
+  EXPECT_EQ(said["vectorised"]["environments"], 8);
+  EXPECT_EQ(said["vectorised"]["throughput_at_most"], 8);
+}
+
+TEST_F(OtherGpuTest, AFusedOperationSaysHowManyKernelsRemain) {
+  WhatIf changes;
+  changes.fuse = {"train"};
+  const Result<WhatIfReport> report = Imagine("Simulated GPU", changes);
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_NE(RenderWhatIfText(*report, 500, true).find("1 fused kernel. It may be shorter still"),
+            std::string::npos)
+      << RenderWhatIfText(*report, 500, true);
+  changes.fuse = {"(no operation)"};
+  EXPECT_FALSE(Imagine("Simulated GPU", changes).ok());
+  changes.fuse = {"trian"};
+  const Result<WhatIfReport> unknown = Imagine("Simulated GPU", changes);
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().remedy, "Did you mean 'train'?");
 }
 
 TEST(WhatIfWithoutAGpu, AFasterDeviceIsNoChange) {

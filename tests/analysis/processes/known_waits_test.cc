@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/attribution/process_summing.h"
+#include "analysis/processes/run_frame.h"
 #include "analysis/trace/row_names.h"
 
 namespace gpubound {
@@ -43,7 +44,7 @@ class KnownWaitsTest : public testing::Test {
     return {{kNoOperation, "a", "b"}, {{std::move(pids), std::move(times)}}};
   }
   KnownWaits Known(bool explained = true) const {
-    return {run_, run_.processes.size(), natures_, explained};
+    return {run_, FrameOf(run_).root, natures_, explained};
   }
   static size_t TimesOf(const KnownWaits& known, size_t process) {
     size_t times = 0;
