@@ -4,6 +4,7 @@
 #include "analysis/correction/what_if_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,9 +20,11 @@
 #include "analysis/correction/report_options.h"
 #include "analysis/correction/run_costs.h"
 #include "analysis/correction/span_ratio.h"
+#include "analysis/diagnosis/headline_facts.h"
 #include "analysis/reader/reader.h"
 #include "analysis/replay/kernel_lengths.h"
 #include "analysis/replay/replay.h"
+#include "analysis/replay/replay_copies.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/event_source.h"
 #include "analysis/trace/row_names.h"
@@ -42,8 +45,8 @@ std::string Listed(const std::set<std::string>& names) {
 
 class Imagination {
  public:
-  Imagination(const Run& run, const ReportOptions& options, const WhatIf& changes)
-      : run_(run), options_(options), changes_(changes) {
+  Imagination(const Run& run, const ReportOptions& options, const WhatIf& changes, uint32_t copies)
+      : run_(run), options_(options), changes_(changes), copies_(copies) {
     replay_.operations = options.operations;
     if (options.costs) replay_.costs = *options.costs;
   }
@@ -89,6 +92,8 @@ class Imagination {
     if (!drawn.ok()) return drawn.error();
     const Status halved = AddHalves(&result.halves);
     if (!halved.ok()) return halved.error();
+    const Status shared = AddCopies(&result);
+    if (!shared.ok()) return shared.error();
     std::stable_sort(result.curves.begin(), result.curves.end(), [](const auto& a, const auto& b) {
       return a.points.back().wall_ns < b.points.back().wall_ns;
     });
@@ -260,6 +265,60 @@ class Imagination {
     return layers;
   }
 
+  // Each number up to |kEachCopy|, then each twice as many.
+  static std::vector<uint32_t> NumbersUntil(uint32_t most) {
+    constexpr uint32_t kEachCopy = 8;
+    std::vector<uint32_t> numbers;
+    for (uint32_t n = 1; n < most; n = n < kEachCopy ? n + 1 : 2 * n) numbers.push_back(n);
+    numbers.push_back(most);
+    return numbers;
+  }
+
+  Status AddCopies(WhatIfReport* result) const {
+    if (copies_ == 0) return Ok{};
+    result->only_copies = changes_.empty();
+    constexpr double kMostClients = 48;  // of MPS
+    int64_t filled_ns = 0;
+    int64_t busy_ns = 0;
+    int64_t on_cpu_ns = 0;
+    for (const ReportProcess& process : result->after.processes) {
+      filled_ns += SmFilledNs(process);
+      for (const ReportOperation& row : process.operations) busy_ns += row.gpu_busy_ns;
+      if (process.threads_cpu) on_cpu_ns += process.threads_cpu->on_cpu_ns;
+    }
+    if (busy_ns > 0 && filled_ns > 0) {
+      result->sm_fill =
+          std::min(1.0, static_cast<double>(filled_ns) / static_cast<double>(busy_ns));
+    }
+    if (result->before.run.wall_ns > 0) {
+      result->cores =
+          static_cast<double>(on_cpu_ns) / static_cast<double>(result->before.run.wall_ns);
+    }
+    const auto beside = static_cast<uint32_t>(std::min(kMostClients, 1 / result->sm_fill));
+    for (const uint32_t n : NumbersUntil(copies_)) result->copies.push_back({n, 0, 0});
+    std::vector<std::function<Status()>> jobs;
+    for (CopiesPoint& point : result->copies) {
+      jobs.emplace_back([this, &point] { return Share(point.copies, 1, &point.sliced_ns); });
+      jobs.emplace_back([this, &point, beside] {
+        return Share(point.copies, std::min(beside, point.copies), &point.beside_ns);
+      });
+    }
+    return InParallel(jobs);
+  }
+
+  // The mean of what |copies| take.
+  Status Share(uint32_t copies, uint32_t beside, int64_t* each_ns) const {
+    ReplayOptions replay = replay_;
+    replay.changes = changes_;
+    const Result<std::vector<int64_t>> spans =
+        ReplayCopies(run_, replay, leading_->index, copies, beside);
+    if (!spans.ok()) return spans.error();
+    double sum = 0;
+    for (const int64_t span : *spans) sum += static_cast<double>(span);
+    *each_ns = std::llround(sum / copies);
+    return Ok{};
+  }
+
   // Each scaled operation takes two replays: one of its halves changed, the other as it was.
   Status AddHalves(std::vector<OperationHalf>* halves) const {
     std::vector<std::function<Status()>> jobs;
@@ -353,6 +412,7 @@ class Imagination {
   const Run& run_;
   const ReportOptions& options_;
   const WhatIf& changes_;
+  const uint32_t copies_;
   ReplayOptions replay_;
   std::vector<ReplayFacts> facts_;  // of the last report
   ReplayedSpan span_;               // likewise
@@ -362,11 +422,11 @@ class Imagination {
 }  // namespace
 
 Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
-                                const WhatIf& changes) {
+                                const WhatIf& changes, uint32_t copies) {
   const Result<Run> run = OpenRun(path);
   if (!run.ok()) return run.error();
   const ReportOptions known = WithCostsOf(*run, options);
-  Result<WhatIfReport> imagined = Imagination(*run, known, changes).Imagine();
+  Result<WhatIfReport> imagined = Imagination(*run, known, changes, copies).Imagine();
   const bool failed = std::any_of((*run).processes.begin(), (*run).processes.end(),
                                   [](const ProcessTrace& process) {
                                     return process.source != nullptr && process.source->failed();
@@ -374,7 +434,7 @@ Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& op
   if (!failed) return imagined;
   const Result<Run> loaded = LoadRun(path);
   if (!loaded.ok()) return loaded.error();
-  return Imagination(*loaded, known, changes).Imagine();
+  return Imagination(*loaded, known, changes, copies).Imagine();
 }
 
 }  // namespace gpubound

@@ -15,10 +15,11 @@
 
 namespace gpubound {
 
-// Errors are those of OpenRun, ReplayRun and BuildReport, and an operation in |changes| that the
-// run does not have.
+// |copies|: up to so many runs like this one, changed, on its GPUs are imagined too; 0: none. Errors
+// are those of OpenRun, ReplayRun and BuildReport, and an operation in |changes| that the run does
+// not have.
 Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
-                                const WhatIf& changes);
+                                const WhatIf& changes, uint32_t copies = 0);
 
 }  // namespace gpubound
 

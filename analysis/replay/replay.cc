@@ -106,6 +106,7 @@ class RunReplay {
     for (size_t p = 0; p < run.processes.size(); ++p) AddRoles(p);
     some_inherit_ = std::any_of(replays_.begin(), replays_.end(),
                                 [](const Entry& entry) { return !entry.opens_operations; });
+    turns_.resize(options.copies);
     for (size_t p = 0; p < run.processes.size(); ++p) {
       AddProcess(p, origin_ns);
       AwaitTurn(p);
@@ -113,16 +114,10 @@ class RunReplay {
   }
 
   Result<ReplayedRun> Execute() {
-    while (!turns_.empty()) {
-      const size_t next = turns_.top().second;
-      turns_.pop();
-      Entry& entry = replays_[next];
-      if (!entry.begun) {
-        Begin(next);
-      } else {
-        entry.replay->RunUntil(turns_.empty() ? kOpenEnded : turns_.top().first);
-      }
-      AwaitTurn(next);
+    if (turns_.size() == 1) {
+      while (!turns_.front().empty()) TakeTurn(&turns_.front(), kOpenEnded);
+    } else {
+      ExecuteCopies();
     }
     return Finish();
   }
@@ -138,6 +133,44 @@ class RunReplay {
     bool opens_operations = false;
     bool begun = false;
   };
+
+  using Turn = std::pair<int64_t, size_t>;  // when a process does something next, and which one
+  using Turns = std::priority_queue<Turn, std::vector<Turn>, std::greater<>>;
+
+  // What comes next, and all that its process does before another one does something, or until
+  // |limit_ns|.
+  void TakeTurn(Turns* turns, int64_t limit_ns) {
+    const size_t next = turns->top().second;
+    turns->pop();
+    Entry& entry = replays_[next];
+    if (!entry.begun) {
+      Begin(next);
+    } else {
+      entry.replay->RunUntil(turns->empty() ? limit_ns : std::min(limit_ns, turns->top().first));
+    }
+    AwaitTurn(next);
+  }
+
+  // Copies of a run share devices alone, and come to them in the order of the replay.
+  void ExecuteCopies() {
+    using Ready = std::pair<double, size_t>;  // when a copy does something next, and which one
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+    const auto await = [&](size_t copy) {
+      if (turns_[copy].empty()) return;
+      const auto [time_ns, p] = turns_[copy].top();
+      const Entry& entry = replays_[p];
+      ready.emplace(
+          entry.begun ? entry.replay->NextMoment() : static_cast<double>(time_ns - origin_ns_),
+          copy);
+    };
+    for (size_t copy = 0; copy < turns_.size(); ++copy) await(copy);
+    while (!ready.empty()) {
+      const size_t copy = ready.top().second;
+      ready.pop();
+      TakeTurn(&turns_[copy], turns_[copy].top().first);
+      await(copy);
+    }
+  }
 
   void AddRoles(size_t p) {
     const ProcessTrace& process = run_.processes[p];
@@ -177,6 +210,7 @@ class RunReplay {
     input.origin_ns = origin_ns;
     input.output = entry.output.get();
     input.path = path_.get();
+    input.shared = options_.shared;
     input.first_part = static_cast<uint32_t>(parts_);
     entry.first_part = parts_;
     parts_ += entry.roles->operations().size() * kPathColumns;
@@ -215,7 +249,8 @@ class RunReplay {
   void AwaitTurn(size_t p) {
     const int64_t time_ns =
         replays_[p].begun ? replays_[p].replay->NextTime() : run_.processes[p].BegunNs();
-    if (time_ns != kOpenEnded) turns_.emplace(time_ns, p);
+    if (time_ns == kOpenEnded) return;
+    turns_[p / (run_.processes.size() / turns_.size())].emplace(time_ns, p);
   }
 
   // Of whom the critical path is, where it lives already when |p| begins; else null.
@@ -345,8 +380,7 @@ class RunReplay {
   std::set<std::string> operations_;  // of all processes
   bool some_inherit_ = false;         // a process may: no wait needs to be told otherwise
   ReplayPeers peers_;
-  using Turn = std::pair<int64_t, size_t>;  // when a process does something next, and which one
-  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
+  std::vector<Turns> turns_;  // of each copy
   int64_t origin_ns_ = 0;
   std::unique_ptr<PathLog> path_;
   size_t parts_ = 0;

@@ -24,6 +24,8 @@
 
 namespace gpubound {
 
+class SharedDevices;
+
 struct ReplayOptions {
   CostModel costs;                       // as default: nothing is removed
   std::vector<CostModel> process_costs;  // where processes differ: of each; empty: |costs| of all
@@ -32,6 +34,10 @@ struct ReplayOptions {
   bool keep_events = true;              // false: only the facts are wanted
   // The process whose critical path is wanted, by its place in the run.
   std::optional<size_t> critical_path_of = {};
+  // The processes are those of so many copies of a run, one after another, which wait for each
+  // other's work on |shared|; null: they do not.
+  size_t copies = 1;
+  SharedDevices* shared = nullptr;
 };
 
 struct CriticalPart {

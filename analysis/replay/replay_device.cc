@@ -24,8 +24,8 @@ void Add(int64_t end_ns, const Moment& end, DoneWork* done) {
 
 }  // namespace
 
-ReplayDevice::ReplayDevice(const ProcessTrace& process, PathLog* path)
-    : process_(process), path_(path) {
+ReplayDevice::ReplayDevice(const ProcessTrace& process, PathLog* path, SharedDevices* shared)
+    : process_(process), path_(path), shared_(shared) {
   for (const ContextInfo& context : process.contexts) {
     if (context.is_green && context.parent != 0) made_of_[context.context] = context.parent;
   }
@@ -198,6 +198,19 @@ bool ReplayDevice::IsOtherEndOf(const DeviceWork& copy, const DeviceWork& work) 
          copy.graph_node == work.graph_node;
 }
 
+Moment ReplayDevice::PlaceAmongOthers(const DeviceWork& work, uint32_t kind, const Moment& ready,
+                                      double duration, Resource* resource) {
+  if (resource->shared == nullptr) {
+    const DeviceId device = process_.StreamOf(work.stream).device;
+    resource->shared = &shared_->LineOf(process_.DeviceOf(device), kind);
+  }
+  const uint32_t of_one_run = std::max(1u, resource->most);
+  const uint32_t slots = kind == kComputeSlot ? of_one_run * shared_->runs_beside() : of_one_run;
+  const SlotLine::Slot slot = resource->shared->Take(slots, ready, resource->hand_over.ns());
+  resource->shared->Hold(slots, slot.from, slot.start.After(duration));
+  return slot.start;
+}
+
 ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnchor& launch,
                                         double scale) {
   Stream& stream = StreamAt(work.stream);
@@ -256,6 +269,10 @@ ReplayDevice::Times ReplayDevice::Start(const DeviceWork& work, const LaunchAnch
   Times times;
   times.start = slot.start;
   const auto duration = static_cast<double>(std::max<int64_t>(0, work.end_ns - work.start_ns));
+  if (shared_ != nullptr) {
+    times.start =
+        PlaceAmongOthers(work, index % kResourceKinds, slot.start, duration * scale, &resource);
+  }
   times.end = times.start.After(duration * scale);
   if (path_ != nullptr) {
     times.end.step = path_->Add(times.start.step, launch.path_part, times.end.at);

@@ -23,6 +23,7 @@
 #include "analysis/replay/critical_path.h"
 #include "analysis/replay/own_part.h"
 #include "analysis/replay/replay_moment.h"
+#include "analysis/replay/shared_devices.h"
 #include "analysis/replay/slot_line.h"
 #include "analysis/replay/typical_delay.h"
 #include "analysis/trace/run.h"
@@ -52,8 +53,8 @@ struct LaunchAnchor {
 
 class ReplayDevice {
  public:
-  // Both outlive the object; |path| may be null.
-  ReplayDevice(const ProcessTrace& process, PathLog* path);
+  // All outlive the object; |path| and |shared| may be null.
+  ReplayDevice(const ProcessTrace& process, PathLog* path, SharedDevices* shared);
 
   struct Times {
     Moment start;
@@ -96,12 +97,13 @@ class ReplayDevice {
   };
   // What work of one kind shares on a device: multiprocessors, or a copy engine.
   struct Resource {
-    uint32_t running = 0;    // in the recording
-    uint32_t most = 0;       // ... at the same time, ever
-    uint32_t slots = 0;      // so many may run at a time; 0: no limit was seen
-    SlotLine line;           // in the replay
-    SlotLine recorded_line;  // in the recording
-    TypicalDelay hand_over;  // from the end of what held a slot to the start of what waited
+    uint32_t running = 0;        // in the recording
+    uint32_t most = 0;           // ... at the same time, ever
+    uint32_t slots = 0;          // so many may run at a time; 0: no limit was seen
+    SlotLine line;               // in the replay
+    SlotLine* shared = nullptr;  // with other runs
+    SlotLine recorded_line;      // in the recording
+    TypicalDelay hand_over;      // from the end of what held a slot to the start of what waited
   };
   struct Device {
     DoneWork last_ended;
@@ -131,9 +133,13 @@ class ReplayDevice {
   }
   Stream& StreamAt(StreamId id);
   uint32_t ResourceOf(const DeviceWork& work, uint32_t device) const;
+  // When work starts that is ready at |ready| and takes |duration| beside that of other runs.
+  Moment PlaceAmongOthers(const DeviceWork& work, uint32_t kind, const Moment& ready,
+                          double duration, Resource* resource);
 
   const ProcessTrace& process_;
   PathLog* const path_;
+  SharedDevices* const shared_;
   std::vector<Stream> streams_;
   std::vector<Resource> resources_;
   std::vector<Device> devices_;

@@ -24,7 +24,7 @@ ProcessReplay::ProcessReplay(const Input& input)
       cpu_times_(input.output == nullptr ? std::make_unique<NoRecords<CpuTime>>()
                                          : input.source->CpuTimes()),
       syncs_(input.source->Syncs()),
-      device_(process_, input.path) {
+      device_(process_, input.path, input.shared) {
   begin_.at = static_cast<double>(process_.BegunNs() - in_.origin_ns);
   for (const std::string& name : roles_.operations()) facts_.operations.push_back({name, {}});
   facts_.unknown = process_.unknown;
@@ -110,6 +110,14 @@ int64_t ProcessReplay::NextTime() {
   if (work_.Peek() != nullptr) next_ns = std::min(next_ns, work_.Peek()->start_ns);
   if (cpu_times_.Peek() != nullptr) next_ns = std::min(next_ns, cpu_times_.Peek()->start_ns);
   return next_ns;
+}
+
+double ProcessReplay::NextMoment() {
+  const int64_t next_ns = NextTime();
+  const double moment = At(next_ns).at;
+  const DeviceWork* const work = work_.Peek();
+  if (work == nullptr || work->start_ns > next_ns) return moment;
+  return std::max(moment, device_.StreamDone(work->stream, next_ns).done.at);
 }
 
 // Of one instant: what ends, then scopes, then what begins on the host, then what it launched.

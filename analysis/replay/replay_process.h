@@ -89,11 +89,14 @@ class ProcessReplay {
     RetimedSource* output = nullptr;  // null: only the facts are wanted
     PathLog* path = nullptr;          // null: the critical path is not wanted
     uint32_t first_part = 0;          // of this process there
+    SharedDevices* shared = nullptr;  // null: devices are its own
   };
   explicit ProcessReplay(const Input& input);
 
   // Recorded time of what happens next; kOpenEnded when nothing does.
   int64_t NextTime();
+  // When that is in the replay, of work at least: not before that before it in its stream has ended.
+  double NextMoment();
   // Replays what happens until |limit_ns|, that included; something does.
   void RunUntil(int64_t limit_ns);
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "analysis/base/suggestion.h"
 #include "analysis/timeline/cpu_state.h"
 #include "analysis/trace/work_classes.h"
 
@@ -104,6 +105,20 @@ Result<Scaling> ParseScaling(std::string_view text) {
     return Misread(text, "part '" + std::string(part) + "'");
   }
   return scaling;
+}
+
+Result<OtherGpu> ParseGpu(std::string_view name) {
+  OtherGpu gpu;
+  gpu.kind = KindNamed(name);
+  if (gpu.kind != nullptr) return gpu;
+  const std::vector<std::string> known = KnownKinds();
+  std::string all;
+  for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
+  const std::string closest = ClosestName(name, known);
+  return Error{"changing", "GPU '" + std::string(name) + "'", "no GPU of that name in the table",
+               "one of " + all,
+               closest.empty() ? "--scale device:FACTOR takes a factor of your own."
+                               : "Did you mean '" + closest + "'?"};
 }
 
 }  // namespace gpubound

@@ -5,6 +5,7 @@
 #ifndef GPUBOUND_ANALYSIS_REPLAY_WHAT_IF_H_
 #define GPUBOUND_ANALYSIS_REPLAY_WHAT_IF_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,13 @@ struct WhatIf {
 // "layer=python:0", "kernel=gemm:0.8", "device:0". The factor follows the last colon, so that names
 // may contain colons.
 Result<Scaling> ParseScaling(std::string_view text);
+
+// "A100", "rtx4090": a name of trace/data/device_kinds.txt.
+Result<OtherGpu> ParseGpu(std::string_view name);
+
+// WhatIf::environments, and copies of a run, are at most so many.
+inline constexpr double kMostEnvironments = 1e6;
+inline constexpr uint64_t kMostCopies = 64;
 
 inline bool ScalesOperation(ScaledPart part) {
   return part == ScaledPart::kOperation || part == ScaledPart::kOperationCpu ||

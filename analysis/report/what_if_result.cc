@@ -16,6 +16,19 @@ double ThroughputRatio(const WhatIfReport& report) {
   return part > 0 ? report.environments / part : 0;
 }
 
+uint32_t EnoughCopies(const WhatIfReport& report, bool beside) {
+  constexpr double kGains = 1.01;
+  const auto done = [beside](const CopiesPoint& point) {
+    const int64_t ns = beside ? point.beside_ns : point.sliced_ns;
+    return ns > 0 ? point.copies / static_cast<double>(ns) : 0;
+  };
+  const std::vector<CopiesPoint>& points = report.copies;
+  for (size_t i = 0; i + 1 < points.size(); ++i) {
+    if (done(points[i + 1]) < kGains * done(points[i])) return points[i].copies;
+  }
+  return points.empty() ? 1 : points.back().copies;
+}
+
 std::string RenderWhatIfJson(const WhatIfReport& report) {
   using Json = nlohmann::ordered_json;
   Json curves = Json::array();
@@ -46,6 +59,20 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
     vectorised = {{"environments", report.environments},
                   {"throughput_at_most", ThroughputRatio(report)}};
   }
+  Json copies;
+  if (!report.copies.empty()) {
+    Json points = Json::array();
+    for (const CopiesPoint& point : report.copies) {
+      points.push_back({{"copies", point.copies},
+                        {"time_sliced_wall_ns", point.sliced_ns},
+                        {"mps_wall_ns", point.beside_ns}});
+    }
+    copies = {{"points", std::move(points)},
+              {"enough_time_sliced", EnoughCopies(report, false)},
+              {"enough_mps", EnoughCopies(report, true)},
+              {"sm_fill", report.sm_fill},
+              {"cores_each", report.cores > 0 ? Json(report.cores) : Json()}};
+  }
   const Json document{{"format", "gpubound.whatif.v1"},
                       {"wall_ns", report.span_ns},
                       {"predicted_wall_ns", report.predicted_span_ns},
@@ -61,6 +88,7 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
                       {"operation_halves", std::move(halves)},
                       {"gpu", std::move(gpu)},
                       {"vectorised", std::move(vectorised)},
+                      {"copies", std::move(copies)},
                       {"graphs", report.captures},
                       {"graphs_not_capturable", report.captures_broken}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

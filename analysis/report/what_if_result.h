@@ -44,6 +44,13 @@ struct OperationHalf {
   int64_t span_ns = 0;
 };
 
+// What becomes of runs like this one that share its GPUs.
+struct CopiesPoint {
+  uint32_t copies = 1;
+  int64_t sliced_ns = 0;  // each takes, where the GPU serves one after the other
+  int64_t beside_ns = 0;  // ... where kernels run beside each other as far as they fit (MPS)
+};
+
 struct WhatIfReport {
   Report before;  // without the profiler's costs, where they are known
   Report after;
@@ -66,13 +73,21 @@ struct WhatIfReport {
   // intervals of both ratios hold what bounds the kernels: memory traffic or arithmetic.
   std::string gpu_from;
   std::string gpu_to;
-  double environments = 1;  // so many times as many in each launch
+  std::vector<CopiesPoint> copies;  // by number, from 1 on; empty: was not asked for
+  bool only_copies = false;         // nothing is changed beside
+  double sm_fill = 1;               // of GPU busy, which says how many fit
+  double cores = 0;                 // that one of them keeps busy; 0: is not known
+  double environments = 1;          // so many times as many in each launch
 };
 
 // How much more the run gets done in a second: at most so much, since CPU code is taken to last as
 // long for more environments. By the span or the mean iteration, whichever grows more: start-up hides
 // in the one, and work that is done behind its iteration in the other.
 double ThroughputRatio(const WhatIfReport& report);
+
+// The number of copies beyond which one more adds less than a hundredth to what all get done, under
+// MPS where |beside|; the last one where each adds more.
+uint32_t EnoughCopies(const WhatIfReport& report, bool beside);
 
 std::string RenderWhatIfJson(const WhatIfReport& report);  // gpubound.whatif.v1
 

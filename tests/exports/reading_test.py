@@ -229,6 +229,9 @@ class ReadingTest(Exports):
                              (lambda: run.sql("delete from gpu"), "may not be modified"),
                              (lambda: run.whatif("operation=nothing:0.5"), "no such operation"),
                              (lambda: run.whatif("nonsense"), "expected PART=NAME:FACTOR"),
+                             (lambda: run.whatif(gpu="A1000"), "Did you mean 'A100'?"),
+                             (lambda: run.whatif(vectorise=0), "expected 1 to 1000000 for vectorise"),
+                             (lambda: run.whatif(copies=65), "0 to 64 for copies"),
                              (lambda: run.compare(), "got none")):
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 wrong()

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analysis/replay/replay.h"
+#include "analysis/replay/replay_copies.h"
 #include "analysis/replay/what_if.h"
 #include "analysis/trace/device_kind.h"
 #include "tests/sim/history_trace.h"
@@ -126,6 +127,11 @@ VirtualProgram Program(uint64_t seed, const Gpu& gpu) {
     size.static_shared_bytes = std::uniform_int_distribution<uint32_t>(0, 8192)(random);
   }
   ForEachStatement(&program, [&](Statement* statement) {
+    // A process waits for its own work, which the simulated device would not tell from that of others.
+    if (statement->action == Action::kSyncDevice && program.streams == 1) {
+      statement->action = Action::kSyncStream;
+      statement->slot = 1;
+    }
     if (statement->action != Action::kLaunch) return;
     statement->geometry = sizes[random() % sizes.size()];
     statement->name = "elementwise_kernel";
@@ -279,6 +285,69 @@ TEST(KernelsWhatIfTest, AFusedOperationIsPredicted) {
     errors.Add(PredictedSpan(program, kA100, changes), TrueSpan(changed), seed);
   }
   errors.Print("--fuse");
+}
+
+bool UsesStream(Action action) {
+  return action == Action::kLaunch || action == Action::kCopy || action == Action::kSyncStream;
+}
+
+// |copies| of a program that has one stream, which share a device of |slots| kernels at a time.
+double TrueCopies(const VirtualProgram& program, size_t copies, uint32_t slots) {
+  VirtualProgram all = Uninstrumented(program);
+  all.device.compute_slots = slots;
+  all.streams = program.streams * static_cast<uint32_t>(copies);
+  const std::vector<VirtualThread> threads = all.threads;
+  for (uint32_t copy = 1; copy < copies; ++copy) {
+    for (VirtualThread thread : threads) {
+      thread.tid += 1000 * copy;
+      thread.process = copy;
+      for (Statement& statement : thread.statements) {
+        if (UsesStream(statement.action)) statement.slot += copy * program.streams;
+      }
+      all.threads.push_back(std::move(thread));
+    }
+  }
+  const History history = Execute(all, nullptr);
+  double sum = 0;
+  for (size_t copy = 0; copy < copies; ++copy) {
+    sum += static_cast<double>(history.ends[copy * threads.size()]);
+  }
+  return sum / static_cast<double>(copies);
+}
+
+double PredictedCopies(const VirtualProgram& program, size_t copies, uint32_t runs_beside) {
+  ReplayOptions options;
+  options.costs = CalibratedCosts(program, kCalibrationSamples);
+  const gpubound::Run recorded = RunOf(Execute(program, nullptr));
+  const Result<std::vector<int64_t>> spans =
+      ReplayCopies(recorded, options, 0, copies, runs_beside);
+  EXPECT_TRUE(spans.ok());
+  double sum = 0;
+  for (const int64_t span : *spans) sum += static_cast<double>(span);
+  return sum / static_cast<double>(copies);
+}
+
+TEST(KernelsWhatIfTest, CopiesOfARunOnOneDeviceArePredicted) {
+  for (const uint32_t beside : {1u, 3u}) {
+    double worst = 0;
+    uint64_t within = 0;
+    uint64_t programs = 0;
+    for (uint64_t seed = 0; programs < Programs(); ++seed) {
+      if (kShapes[seed % std::size(kShapes)] == Workload::kMultiStream) continue;
+      ++programs;
+      const VirtualProgram program = Program(seed, kA100);
+      const size_t copies = 2 + seed % 5;
+      const double truth = TrueCopies(program, copies, beside);
+      const double error = std::abs(PredictedCopies(program, copies, beside) - truth) / truth;
+      worst = std::max(worst, error);
+      within += error <= kWithin ? 1 : 0;
+    }
+    std::printf("--copies, %u beside each other: %llu of %llu within 3 %%, largest error %.3f %%\n",
+                beside, static_cast<unsigned long long>(within),
+                static_cast<unsigned long long>(programs), 100 * worst);
+    EXPECT_GE(static_cast<double>(within), 0.97 * static_cast<double>(programs));
+    EXPECT_LT(worst, 3 * kWithin);
+  }
 }
 
 }  // namespace

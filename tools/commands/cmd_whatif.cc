@@ -3,7 +3,6 @@
 // `gpubound whatif RUN --scale PART=NAME:FACTOR`: what a run would be with a part made faster.
 #include <unistd.h>
 
-#include "analysis/base/suggestion.h"
 #include "analysis/calibration/calibration_file.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/correction/what_if_report.h"
@@ -30,7 +29,8 @@ constexpr CommandHelp kHelp = {
     "device:FACTOR for all GPU work. FACTOR multiplies the time.\n"
     "--graph-capture: launches inside the operation become one graph launch per occurrence;\n"
     "--fuse: its kernels one kernel. --gpu: kernels as another GPU would run them.\n"
-    "--vectorise: K times as many environments in each launch.\n"
+    "--vectorise: K times as many environments in each launch. --copies: up to K runs like this\n"
+    "one on the same GPU.\n"
     "docs/what_if.md says what is assumed.\n"
     "Exit status: 0; 1 if stdout cannot be written; 2 for a change that makes no sense;\n"
     "3 if the run cannot be read.\n",
@@ -38,24 +38,8 @@ constexpr CommandHelp kHelp = {
     "  gpubound whatif train.gpubound --scale kernel=gemm:0.8 --scale layer=python:0\n"
     "  gpubound whatif train.gpubound --graph-capture inference --json\n"
     "  gpubound whatif train.gpubound --gpu 'RTX 4090'\n"
-    "  gpubound whatif train.gpubound --vectorise 8\n"};
-
-// Fills WhatIf::gpu; an empty name leaves the GPU.
-Status TakeGpu(const std::string& name, WhatIf* changes) {
-  if (name.empty()) return Ok{};
-  changes->gpu.kind = KindNamed(name);
-  if (changes->gpu.kind != nullptr) return Ok{};
-  const std::vector<std::string> known = KnownKinds();
-  const std::string closest = ClosestName(name, known);
-  std::string all;
-  for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
-  return Error{"changing", "GPU '" + name + "'", "no GPU of that name in the table",
-               "one of " + all,
-               closest.empty() ? "--scale device:FACTOR takes a factor of your own."
-                               : "Did you mean '" + closest + "'?"};
-}
-
-constexpr double kMostEnvironments = 1e6;
+    "  gpubound whatif train.gpubound --vectorise 8\n"
+    "  gpubound whatif train.gpubound --copies 4\n"};
 
 }  // namespace
 
@@ -65,6 +49,7 @@ int ImagineChanges(const Arguments& words) {
   WhatIf changes;
   ReportOptions options;
   std::string gpu;
+  uint64_t copies = 0;
   bool json = false;
   OptionParser parser(kHelp);
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
@@ -81,6 +66,9 @@ int ImagineChanges(const Arguments& words) {
   parser.AddOption("--vectorise", &changes.environments, "Times as many environments a launch")
       .Value("K")
       .Check(NumberWithin(1, kMostEnvironments));
+  parser.AddOption("--copies", &copies, "Up to as many runs like this one on its GPU")
+      .Value("K")
+      .Check(WholeNumber(1, kMostCopies));
   AddOperationsOption(&parser, &options.operations);
   parser.AddFlag("--json", &json, "JSON (gpubound.whatif.v1), the stable form");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
@@ -96,15 +84,19 @@ int ImagineChanges(const Arguments& words) {
     }
     changes.scalings.push_back(*scaling);
   }
-  if (const Status taken = TakeGpu(gpu, &changes); !taken.ok()) {
-    PrintError(taken.error());
-    return kExitWrongUse;
+  if (!gpu.empty()) {
+    const Result<OtherGpu> other = ParseGpu(gpu);
+    if (!other.ok()) {
+      PrintError(other.error());
+      return kExitWrongUse;
+    }
+    changes.gpu = *other;
   }
   options.calibration_folder = CalibrationFolder();
   PrepareAnalysisOfMapped();
   const Result<WhatIfReport> imagined = [&] {
     const ProgressNote note("replaying " + run);
-    return ImagineRun(run, options, changes);
+    return ImagineRun(run, options, changes, static_cast<uint32_t>(copies));
   }();
   if (!imagined.ok()) {
     PrintError(imagined.error());

@@ -100,6 +100,48 @@ std::string KernelsText(const WhatIfReport& report) {
   return text;
 }
 
+std::string NotCorrectedText(const WhatIfReport& report, int width) {
+  std::string why = EscapeName(report.not_corrected);
+  if (why.empty()) return "";
+  if (why.ends_with('.')) why.pop_back();
+  return Wrap(
+      "What the profiler cost is in these times: not corrected for profiling (" + why + ").", width,
+      2);
+}
+
+std::string CopiesText(const WhatIfReport& report, int width, bool unicode) {
+  TextTable table({"Runs", "each takes", "throughput", "under MPS", "throughput"});
+  const auto one_ns = static_cast<double>(report.copies.front().sliced_ns);
+  const auto times = [one_ns](const CopiesPoint& point, int64_t ns) {
+    std::array<char, 32> text;
+    std::snprintf(text.data(), text.size(), "x %.2f",
+                  ns > 0 ? point.copies * one_ns / static_cast<double>(ns) : 0.0);
+    return std::string(text.data());
+  };
+  for (const CopiesPoint& point : report.copies) {
+    table.AddRow({FormatCount(point.copies), FormatTime(point.sliced_ns),
+                  times(point, point.sliced_ns), FormatTime(point.beside_ns),
+                  times(point, point.beside_ns)});
+  }
+  const auto enough = [&report](bool beside) {
+    const uint32_t runs = EnoughCopies(report, beside);
+    return runs == report.copies.back().copies
+               ? "each one adds to what all get done"
+               : "more than " + FormatCount(runs) + " get nothing more done together";
+  };
+  std::string text = "Time-sliced, " + enough(false) +
+                     ". Under MPS kernels run beside each other, " +
+                     "of which those of one run fill " + FormatShare(report.sm_fill) +
+                     " of the GPU: " + enough(true) + ".";
+  if (report.cores > 0) {
+    std::array<char, 64> cores;
+    std::snprintf(cores.data(), cores.size(), " Each keeps %.2g CPU cores busy", report.cores);
+    text += cores.data() + std::string(", and enough of them are assumed.");
+  }
+  return "Runs like this one that share its GPU\n" + table.Render(width, 0, unicode) +
+         Wrap(text, width, 2);
+}
+
 }  // namespace
 
 std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode) {
@@ -109,6 +151,10 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   std::string text = mark.empty() ? "" : Wrap(mark, width, 2);
   TextOptions options;
   options.unicode = unicode;
+  if (report.only_copies) {
+    text += NotCorrectedText(report, width);
+    return text + (text.empty() ? "" : "\n") + CopiesText(report, width, unicode);
+  }
   const std::string owner = OnlyLaunches(report.before) ? OwnerText(report.before, options) : "";
   if (SaysNothing(report.ratio) && report.gpu_to.empty()) {
     return text + Wrap("No prediction: the run" + owner +
@@ -128,12 +174,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
     text += Wrap(kernels, width, 2);
   }
   text += HalvesText(report, options, width);
-  if (std::string why = EscapeName(report.not_corrected); !why.empty()) {
-    if (why.ends_with('.')) why.pop_back();
-    text +=
-        Wrap("What the profiler cost is in these times: not corrected for profiling (" + why + ").",
-             width, 2);
-  }
+  text += NotCorrectedText(report, width);
   if (const std::string graphs = CaptureText(report); !graphs.empty()) {
     text += Wrap(graphs, width, 2);
   }
@@ -169,6 +210,7 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
     }
     curves.AddRow(std::move(cells));
   }
+  if (!report.copies.empty()) text += "\n" + CopiesText(report, width, unicode);
   return text + "\nSpan" + (owner.empty() ? " of the run" : owner) +
          " with the time of one more part multiplied\n" + curves.Render(width, 0, unicode);
 }

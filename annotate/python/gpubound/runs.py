@@ -205,12 +205,16 @@ class Run:
             raise ValueError("compare() takes the run to compare with, and got none")
         return compare({chr(ord("A") + i): [run] for i, run in enumerate((self, *others))}, seed=seed)
 
-    def whatif(self, *scale: str, graph_capture: Sequence[str] = ()) -> Dict[str, Any]:
-        """The run replayed with parts of it faster, as `gpubound whatif --json` has it:
-        `run.whatif("operation=simulation:0.5", "kernel=gemm:0.8")`, `run.whatif(graph_capture=["inference"])`.
+    def whatif(self, *scale: str, graph_capture: Sequence[str] = (), fuse: Sequence[str] = (), gpu: str = "",
+               vectorise: float = 1, copies: int = 0) -> Dict[str, Any]:
+        """The run replayed with something changed, as `gpubound whatif --json` has it (docs/what_if.md):
+        `run.whatif("operation=simulation:0.5", "kernel=gemm:0.8")`, `run.whatif(graph_capture=["inference"])`,
+        `run.whatif(fuse=["simulation"])`, `run.whatif(gpu="A100")`, `run.whatif(vectorise=8)` with so many times the
+        environments in each launch, `run.whatif(copies=4)` with up to so many runs like it on one GPU.
 
         Raises ValueError for a change that makes no sense."""
-        changes: Dict[str, Any] = json.loads(_reader.what_if(self._read_path, list(scale), list(graph_capture)))
+        changes: Dict[str, Any] = json.loads(_reader.what_if(
+            self._read_path, list(scale), list(graph_capture), list(fuse), gpu, float(vectorise), copies))
         return changes
 
     def plot(self, kind: str = "breakdown", *, axes: Any = None) -> Any:

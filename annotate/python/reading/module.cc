@@ -332,18 +332,44 @@ PyObject* ReportOf(PyObject* module, PyObject* arguments) {
   return report->ok() ? Text(**report) : Raise(module, report->error());
 }
 
-// what_if(path, scalings, captured operations): JSON.
+// what_if(path, scalings, captured operations, fused ones, another GPU or "", times as many
+// environments, copies of the run or 0): JSON.
 PyObject* WhatIfOf(PyObject* module, PyObject* arguments) {
   PyObject* path_object = nullptr;
   PyObject* scalings = nullptr;
   PyObject* captured = nullptr;
+  PyObject* fused = nullptr;
+  PyObject* gpu_object = nullptr;
+  PyObject* environments = nullptr;
+  PyObject* copies_object = nullptr;
   std::string path;
   std::vector<std::string> texts;
+  std::string gpu;
   WhatIf changes;
-  if (PyArg_UnpackTuple(arguments, "what_if", 3, 3, &path_object, &scalings, &captured) == 0 ||
+  if (PyArg_UnpackTuple(arguments, "what_if", 7, 7, &path_object, &scalings, &captured, &fused,
+                        &gpu_object, &environments, &copies_object) == 0 ||
       !ReadText(path_object, &path) || !ReadTexts(scalings, &texts) ||
-      !ReadTexts(captured, &changes.graph_capture)) {
+      !ReadTexts(captured, &changes.graph_capture) || !ReadTexts(fused, &changes.fuse) ||
+      !ReadText(gpu_object, &gpu)) {
     return nullptr;
+  }
+  changes.environments = PyFloat_AsDouble(environments);
+  const long long copies = PyLong_AsLongLong(copies_object);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  if (!(changes.environments >= 1 && changes.environments <= kMostEnvironments) || copies < 0 ||
+      copies > static_cast<long long>(kMostCopies)) {
+    PyErr_SetString(
+        PyExc_ValueError,
+        "found another number, expected 1 to 1000000 for vectorise and 0 to 64 for copies");
+    return nullptr;
+  }
+  if (!gpu.empty()) {
+    const Result<OtherGpu> other = ParseGpu(gpu);
+    if (!other.ok()) {
+      PyErr_SetString(PyExc_ValueError, other.error().ToString().c_str());
+      return nullptr;
+    }
+    changes.gpu = *other;
   }
   for (const std::string& text : texts) {
     const Result<Scaling> scaling = ParseScaling(text);
@@ -356,7 +382,8 @@ PyObject* WhatIfOf(PyObject* module, PyObject* arguments) {
   const auto imagined = WithoutLock([&]() -> Result<std::string> {
     ReportOptions options;
     options.calibration_folder = CalibrationFolder();
-    const Result<WhatIfReport> made = ImagineRun(path, options, changes);
+    const Result<WhatIfReport> made =
+        ImagineRun(path, options, changes, static_cast<uint32_t>(copies));
     if (!made.ok()) return made.error();
     return RenderWhatIfJson(*made);
   });

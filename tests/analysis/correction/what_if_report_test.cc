@@ -402,7 +402,8 @@ TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
 // One kernel of 400 ns, of 8 blocks, on a T4 or what |device| is.
 class OtherGpuTest : public testing::Test {
  protected:
-  static Result<WhatIfReport> Imagine(const std::string& device, const WhatIf& changes) {
+  static Result<WhatIfReport> Imagine(const std::string& device, const WhatIf& changes,
+                                      uint32_t copies = 0) {
     const testing_support::TemporaryRun run;
     {
       testing_support::SegmentWriter segment(run, {});
@@ -416,7 +417,7 @@ class OtherGpuTest : public testing::Test {
       segment.Calls({}, {testing_support::Launch(60, 100, 1), wait});
       segment.Work({}, {testing_support::Kernel(100, 500, 1)});
     }
-    return ImagineRun(run.path(), {}, changes);
+    return ImagineRun(run.path(), {}, changes, copies);
   }
   static WhatIf On(const char* gpu) {
     WhatIf changes;
@@ -466,6 +467,38 @@ TEST_F(OtherGpuTest, HasRoomForMoreEnvironments) {
   const auto said = nlohmann::json::parse(RenderWhatIfJson(*report));
   EXPECT_EQ(said["vectorised"]["environments"], 8);
   EXPECT_EQ(said["vectorised"]["throughput_at_most"], 8);
+}
+
+// The kernels of two copies are ready at once. Sliced in time, one waits for 400 ns; its 8 blocks of
+// 640 leave room for the other.
+TEST_F(OtherGpuTest, IsSharedByCopiesOfTheRun) {
+  const Result<WhatIfReport> report = Imagine("Simulated GPU", {}, 3);
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  ASSERT_EQ(report->copies.size(), 3u);
+  const int64_t alone_ns = report->copies[0].sliced_ns;
+  EXPECT_EQ(alone_ns, report->span_ns);
+  EXPECT_EQ(report->copies[1].sliced_ns, alone_ns + 200) << "the mean of both";
+  EXPECT_EQ(report->copies[2].sliced_ns, alone_ns + 400) << "the mean of 0, 400 and 800";
+  EXPECT_EQ(report->copies[2].beside_ns, alone_ns);
+  EXPECT_EQ(EnoughCopies(*report, false), 3u);
+  const std::string text = RenderWhatIfText(*report, 500, true);
+  EXPECT_NE(text.find("Runs like this one that share its GPU"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Predicted span"), std::string::npos) << "nothing else is asked\n" << text;
+  const auto said = nlohmann::json::parse(RenderWhatIfJson(*report));
+  EXPECT_EQ(said["copies"]["points"][1]["time_sliced_wall_ns"], alone_ns + 200);
+  WhatIf faster;
+  faster.scalings = {{ScaledPart::kDevice, "", 0}};
+  const Result<WhatIfReport> both = Imagine("Simulated GPU", faster, 2);
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->copies[1].sliced_ns, both->copies[0].sliced_ns) << "no kernel waits for another";
+  EXPECT_EQ(RenderWhatIfText(*both, 500, true).find("Predicted span"), 0u);
+}
+
+TEST(EnoughCopiesTest, IsWhereOneMoreAddsLessThanAHundredth) {
+  WhatIfReport report;
+  report.copies = {{1, 100, 100}, {2, 110, 100}, {3, 164, 101}, {4, 220, 102}};
+  EXPECT_EQ(EnoughCopies(report, false), 2u);
+  EXPECT_EQ(EnoughCopies(report, true), 4u);
 }
 
 TEST_F(OtherGpuTest, AFusedOperationSaysHowManyKernelsRemain) {
