@@ -3,16 +3,21 @@
 // `gpubound top RUN`: what a run does now, while it goes on.
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <thread>
 
 #include "analysis/base/text_table.h"
+#include "analysis/output/live/live_json.h"
 #include "analysis/output/live/live_run.h"
 #include "analysis/output/live/live_text.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/option_parser.h"
+#include "tools/commands/option_values.h"
 #include "tools/commands/prepare_analysis.h"
 #include "tools/commands/raw_terminal.h"
 #include "tools/commands/report_so_far.h"
@@ -36,7 +41,8 @@ constexpr CommandHelp kHelp = {
     "use; 3 if the\n"
     "run cannot be read.\n",
     "  gpubound top\n"
-    "  gpubound top train.gpubound --once\n"};
+    "  gpubound top train.gpubound --once\n"
+    "  gpubound top train.gpubound --json\n"};
 
 constexpr int kTickMilliseconds = 1000;
 
@@ -65,15 +71,46 @@ int Watch(LiveRun* run, const std::string& path, TextOptions options) {
   return status;
 }
 
+// A line a second until the run is over, or with |once| one.
+int WriteLines(LiveRun* run, const std::string& path, bool once) {
+  for (;;) {
+    const Result<LiveGlance> glance = run->Look();
+    if (!glance.ok()) {
+      PrintError(glance.error());
+      return kExitUnreadable;
+    }
+    const int status = WriteStdout(RenderGlanceJson(*glance, path));
+    const bool is_over = !glance->processes.empty() &&
+                         std::all_of(glance->processes.begin(), glance->processes.end(),
+                                     [](const auto& process) { return process.ended; });
+    if (status != kExitSuccess || once || is_over) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kTickMilliseconds));
+  }
+}
+
 }  // namespace
 
 int WatchRun(const Arguments& words) {
   std::string path;
   bool once = false;
+  bool json = false;
+  std::string exported_to;
   OptionParser parser(kHelp);
   parser.AddOption("RUN", &path, "Directory of a run").Value("");
   parser.AddFlag("--once", &once, "Print how it is now, and end; so it is without a terminal");
+  parser.AddFlag("--json", &json,
+                 "A line of JSON (gpubound.top.v1) a second, until the run is over");
+  parser.AddOption("--export", &exported_to, "Serve or send it: prometheus:PORT, otlp://HOST:PORT")
+      .Value("TO")
+      .Check(NotEmpty());
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (!exported_to.empty()) {
+    parser.Complain(
+        "--export is done by the Python package: pip install 'gpubound[live]', then "
+        "python3 -m gpubound top --export " +
+        exported_to);
+    return kExitWrongUse;
+  }
   AllowManyFiles();
   const Result<std::string> chosen = RunOrNewest(path);
   if (!chosen.ok()) {
@@ -82,6 +119,7 @@ int WatchRun(const Arguments& words) {
   }
   path = *chosen;
   LiveRun run(path);
+  if (json) return WriteLines(&run, path, once);
   const StreamFacts output = FactsOf(STDOUT_FILENO);
   const TextOptions options = TextOptionsFor(output, EnvironmentVariable);
   if (!once && output.is_terminal && FactsOf(STDIN_FILENO).is_terminal) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `gpubound top --json` prints.
+#include "analysis/output/live/live_json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace gpubound {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+TEST(GlanceJson, HasAllThatAGlanceHasInSeconds) {
+  LiveGlance glance;
+  glance.windows_ns = {kSecond, 10 * kSecond, 60 * kSecond};
+  glance.simulated = true;
+  glance.age_ns = kSecond / 2;
+  glance.devices.push_back({"H100", {kSecond / 2, 4 * kSecond, 30 * kSecond}});
+  glance.operations.push_back({"simulation\n\xff", {kSecond / 4, 5 * kSecond, 30 * kSecond}});
+  glance.steps = {2, 20, 120};
+  glance.work.push_back({"env_steps", {20, 200, 1200}});
+  glance.processes.push_back({"python3", 100, false, {}, {}, {0, kSecond, 0}, "node0"});
+  const std::string text = RenderGlanceJson(glance, "train.gpubound");
+  EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
+  const auto said = nlohmann::json::parse(text);
+  EXPECT_EQ(said["format"], "gpubound.top.v1");
+  EXPECT_EQ(said["run"], "train.gpubound");
+  EXPECT_EQ(said["simulated"], true);
+  EXPECT_EQ(said["windows_s"], nlohmann::json::parse("[1.0, 10.0, 60.0]"));
+  EXPECT_EQ(said["age_s"], 0.5);
+  EXPECT_EQ(said["devices"][0]["busy_s"], nlohmann::json::parse("[0.5, 4.0, 30.0]"));
+  EXPECT_EQ(said["operations"][0]["s"], nlohmann::json::parse("[0.25, 5.0, 30.0]"));
+  EXPECT_EQ(said["iterations"], nlohmann::json::parse("[2, 20, 120]"));
+  EXPECT_EQ(said["work"][0]["done"], nlohmann::json::parse("[20, 200, 1200]"));
+  EXPECT_EQ(said["operations_of"], 0);
+  const auto& process = said["processes"][0];
+  EXPECT_EQ(process["pid"], 100);
+  EXPECT_EQ(process["host"], "node0");
+  EXPECT_TRUE(process["age_s"].is_null());
+  EXPECT_TRUE(process["operation"].is_null());
+  EXPECT_EQ(process["gpu_busy_s"], nlohmann::json::parse("[0.0, 1.0, 0.0]"));
+}
+
+TEST(GlanceJson, OfARunWithoutProcessesHasNone) {
+  const auto said = nlohmann::json::parse(RenderGlanceJson({}, "r"));
+  EXPECT_TRUE(said["processes"].empty());
+  EXPECT_TRUE(said["operations_of"].is_null());
+}
+
+}  // namespace
+}  // namespace gpubound
