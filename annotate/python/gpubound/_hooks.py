@@ -302,15 +302,30 @@ def _before_profiler(original: Any, name: str) -> Any:
     return start
 
 
-def load_libraries(folder: str) -> List[Library]:
-    """Every hook file of `folder`, by name."""
+def user_folder() -> str:
+    """Where a user's own hook files lie; startup/sitecustomize.py looks there for their names."""
+    import os
+    config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(config, "gpubound", "hooks")
+
+
+def load_libraries(folder: str, own: str = "") -> List[Library]:
+    """Every hook file of `folder`, by name, and of the user's folder `own`, which may not exist: one of the same name
+    takes the other's place. One that cannot be read is noted and left out."""
     import json
     import os
+    files = {}
+    for place in (folder, own) if os.path.isdir(own) else (folder,):
+        for name in os.listdir(place):
+            if name.endswith(".json"):
+                files[name] = os.path.join(place, name)
     libraries = []
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".json"):
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
+    for _, path in sorted(files.items()):
+        try:
+            with open(path, encoding="utf-8") as file:
                 libraries.append(Library(json.load(file)))
+        except Exception as error:  # pylint: disable=broad-except  # a user may write anything
+            _failures.note(f"{path} is not used: {type(error).__name__}: {error}")
     return libraries
 
 

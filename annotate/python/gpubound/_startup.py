@@ -121,7 +121,7 @@ def install(import_lock_released: Callable[[], ContextManager[None]]) -> Optiona
             return other
     if sys.version_info < (3, 11) and (_core.__file__ or "").endswith(".abi3.so"):
         _core.ledger("", 0, _SHARED_EXTENSION % (*sys.version_info[:2], sys.executable))
-    libraries = _hooks.load_libraries(os.path.join(os.path.dirname(__file__), "hooks"))
+    libraries = _hooks.load_libraries(os.path.join(os.path.dirname(__file__), "hooks"), _hooks.user_folder())
     os.register_at_fork(after_in_child=_after_fork_in_child)
     finder = Finder(import_lock_released)
     sys.meta_path.insert(0, finder)  # first, so that no import of another thread is missed

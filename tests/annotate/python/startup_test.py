@@ -107,6 +107,35 @@ class StartupTest(unittest.TestCase):
         self.assertIn("begin operation simulation\nend operation simulation\n", done.stdout)
         self.assertEqual(done.stderr, "")
 
+    def test_a_users_own_hook_file_serves_his_own_framework(self):
+        self.write("warehouse/__init__.py", "")
+        self.write("warehouse/env.py", "class Env:\n    def step(self):\n        return 1\n")
+        self.write("config/gpubound/hooks/warehouse.json", """{"library": "warehouse", "versions": "any", "hooks": [
+            {"module": "warehouse.env", "class": "Env", "names": ["step"], "operation": "simulation"}]}""")
+        use = "from warehouse.env import Env\nassert Env().step() == 1\n"
+        done = self.run_program(use + PRINT_CALLS, XDG_CONFIG_HOME=str(self.folder / "config"))
+        self.assertIn("begin operation simulation\nend operation simulation\n", done.stdout)
+        done = self.run_program(use + "import sys\n" + PRINT_CALLS, XDG_CONFIG_HOME=str(self.folder / "other"))
+        self.assertNotIn("operation simulation", done.stdout)
+
+    def test_a_users_own_file_takes_the_place_of_ours(self):
+        self.install_gymnasium("1.2.0")
+        self.write("config/gpubound/hooks/gymnasium.json", """{"library": "gymnasium", "versions": "any", "hooks": [
+            {"module": "gymnasium.core", "class": "Env", "names": ["step"], "operation": "physics"}]}""")
+        done = self.run_program(USE + PRINT_CALLS, XDG_CONFIG_HOME=str(self.folder / "config"))
+        self.assertIn("begin operation physics\n", done.stdout)
+        self.assertNotIn("operation simulation", done.stdout)
+
+    def test_a_hook_file_that_cannot_be_read_is_noted_and_the_others_serve(self):
+        self.install_gymnasium("1.2.0")
+        self.write("config/gpubound/hooks/broken.json", "{")
+        self.write("config/gpubound/hooks/empty.json", "{}")
+        done = self.run_program(USE + PRINT_CALLS, XDG_CONFIG_HOME=str(self.folder / "config"))
+        self.assertIn("begin operation simulation\n", done.stdout)
+        self.assertEqual(done.stderr, "")
+        for name, why in (("broken.json", "JSONDecodeError"), ("empty.json", "KeyError")):
+            self.assertRegex(done.stdout, f"hooks_failed.*{name} is not used: {why}")
+
     def test_waits_are_a_layer_from_then_on(self):
         self.install_gymnasium("1.2.0")
         done = self.run_program("import gymnasium, time\ntime.sleep(0)\n" + PRINT_CALLS)
@@ -336,15 +365,17 @@ class StartupTest(unittest.TestCase):
             "early.__spec__._initializing = False\nimport wave\nother.join()\n")
         self.assertEqual((done.stdout, done.stderr), ("colorsys\n", ""))
 
-    def test_a_broken_hook_file_is_named_and_the_program_runs(self):
+    def test_without_its_hook_files_the_program_runs_and_it_is_said(self):
         self.install_gymnasium("1.2.0")
         broken = self.folder / "broken" / "gpubound"
         shutil.copytree(PACKAGE, broken)
-        (broken / "hooks" / "torch.json").write_text("{")
+        shutil.rmtree(broken / "hooks")
+        (broken / "hooks").write_text("a file")
+        own = self.write("config/gpubound/hooks/gymnasium.json", "{}")
         self.startup = broken / "startup"
-        done = self.run_program(USE + "print('runs')")
+        done = self.run_program(USE + "print('runs')", XDG_CONFIG_HOME=str(own.parents[2]))
         self.assertEqual(done.stdout, "runs\n")
-        self.assertRegex(done.stderr, "^gpubound: Python libraries are not hooked: JSONDecodeError")
+        self.assertRegex(done.stderr, "^gpubound: Python libraries are not hooked: NotADirectoryError")
 
 
 if __name__ == "__main__":

@@ -98,6 +98,20 @@ def _is_helper(*modules):
     return any((module + " import main").encode() in words for module in modules)
 
 
+def _user_hooks():
+    """As gpubound._hooks.user_folder(), which is not imported yet."""
+    config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(config, "gpubound", "hooks")
+
+
+def _listed(folder):
+    """Nothing of a folder that is not there, or that is not ours to read."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
 class _FirstLibrary(object):
     """On sys.meta_path until a module is imported that has a hook file, or gpubound itself.
 
@@ -108,7 +122,8 @@ class _FirstLibrary(object):
     def __init__(self, package):
         self._package = package
         self._names = {name.partition(".")[0]
-                       for name in os.listdir(os.path.join(package, "hooks"))} | {"gpubound"}
+                       for folder in (os.path.join(package, "hooks"), _user_hooks())
+                       for name in _listed(folder)} | {"gpubound"}
         self._is_server = False
         self._hooks = None  # their finder, once they are installed
 
