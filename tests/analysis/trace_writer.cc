@@ -237,6 +237,7 @@ LivePageHeader& LiveWriter::NewPage(EventFamily family, uint32_t thread, uint64_
 void LiveWriter::AddScopes(uint32_t thread, uint64_t first_sequence, const std::vector<Slot>& slots,
                            uint64_t base_ticks) {
   NewPage(EventFamily::kThread, thread, first_sequence).base_ticks = base_ticks;
+  if (slots.empty()) return;  // memcpy takes no null pointer
   std::memcpy(pages_.back().data() + kLivePageHeaderBytes, slots.data(),
               slots.size() * sizeof(Slot));
 }

@@ -99,7 +99,7 @@ TEST_F(ImportErrors, WhatIsPackedIsNamedWithTheCommandThatUnpacksIt) {
   for (const auto& [bytes, what, remedy] :
        {std::tuple(std::string("\xfd"
                                "7zXZ\0rest of it......",
-                               24),
+                               22),
                    "xz compressed", "xz -dc FILE"),
         std::tuple(std::string("BZh91AY&SY......"), "bzip2 compressed", "bzip2 -dc FILE"),
         std::tuple(std::string("7z\xbc\xaf\x27\x1c.............."), "a 7-Zip archive", "7z x -so"),
