@@ -47,13 +47,14 @@ std::string EncodeMessage(const Struct& value);
 template <typename Struct>
 void DecodeMessage(std::string_view bytes, Struct* value);
 
-// What a field of some type is in a message.
+// What a field of some type is in a message. Get() is for a field of the wire type kWireType alone.
 template <typename Type>
 struct FieldCodec;
 
 template <typename Type>
   requires std::integral<Type> || std::is_enum_v<Type>
 struct FieldCodec<Type> {
+  static constexpr auto kWireType = protozero::pbf_wire_type::varint;
   static constexpr bool kIsSigned = std::is_signed_v<Type>;
   static void Put(int number, Type value, protozero::pbf_writer* writer) {
     const auto tag = static_cast<protozero::pbf_tag_type>(number);
@@ -78,6 +79,7 @@ struct FieldCodec<Type> {
 
 template <>
 struct FieldCodec<double> {
+  static constexpr auto kWireType = protozero::pbf_wire_type::fixed64;
   static void Put(int number, double value, protozero::pbf_writer* writer) {
     writer->add_double(static_cast<protozero::pbf_tag_type>(number), value);
   }
@@ -86,6 +88,7 @@ struct FieldCodec<double> {
 
 template <>
 struct FieldCodec<std::string> {
+  static constexpr auto kWireType = protozero::pbf_wire_type::length_delimited;
   static void Put(int number, const std::string& value, protozero::pbf_writer* writer) {
     writer->add_bytes(static_cast<protozero::pbf_tag_type>(number), value);
   }
@@ -96,6 +99,7 @@ struct FieldCodec<std::string> {
 
 template <IsMessage Struct>
 struct FieldCodec<Struct> {
+  static constexpr auto kWireType = protozero::pbf_wire_type::length_delimited;
   static void Put(int number, const Struct& value, protozero::pbf_writer* writer) {
     writer->add_message(static_cast<protozero::pbf_tag_type>(number), EncodeMessage(value));
   }
@@ -107,6 +111,7 @@ struct FieldCodec<Struct> {
 
 template <typename Value>
 struct FieldCodec<std::optional<Value>> {
+  static constexpr auto kWireType = FieldCodec<Value>::kWireType;
   static void Put(int number, const std::optional<Value>& value, protozero::pbf_writer* writer) {
     if (value) FieldCodec<Value>::Put(number, *value, writer);
   }
@@ -119,6 +124,7 @@ struct FieldCodec<std::optional<Value>> {
 template <typename Number>
   requires std::integral<Number>
 struct FieldCodec<std::vector<Number>> {
+  static constexpr auto kWireType = protozero::pbf_wire_type::length_delimited;
   static void Put(int number, const std::vector<Number>& values, protozero::pbf_writer* writer) {
     const auto tag = static_cast<protozero::pbf_tag_type>(number);
     if constexpr (std::is_signed_v<Number>) {
@@ -153,6 +159,7 @@ struct MessageOf<NumberList<Number>> {
 template <typename Element>
   requires(!std::integral<Element>)
 struct FieldCodec<std::vector<Element>> {
+  static constexpr auto kWireType = FieldCodec<Element>::kWireType;
   static void Put(int number, const std::vector<Element>& values, protozero::pbf_writer* writer) {
     for (const Element& value : values) FieldCodec<Element>::Put(number, value, writer);
   }
@@ -163,6 +170,7 @@ struct FieldCodec<std::vector<Element>> {
 template <typename Number>
   requires std::integral<Number>
 struct FieldCodec<std::vector<std::vector<Number>>> {
+  static constexpr auto kWireType = protozero::pbf_wire_type::length_delimited;
   static void Put(int number, const std::vector<std::vector<Number>>& lists,
                   protozero::pbf_writer* writer) {
     for (const std::vector<Number>& list : lists) {
@@ -178,6 +186,7 @@ struct FieldCodec<std::vector<std::vector<Number>>> {
 
 template <typename Key, typename Value>
 struct FieldCodec<std::map<Key, Value>> {
+  static constexpr auto kWireType = protozero::pbf_wire_type::length_delimited;
   using Entry = std::pair<Key, Value>;
   static void Put(int number, const std::map<Key, Value>& values, protozero::pbf_writer* writer) {
     for (const auto& [key, value] : values) FieldCodec<Entry>::Put(number, {key, value}, writer);
@@ -191,6 +200,7 @@ struct FieldCodec<std::map<Key, Value>> {
 
 template <typename Value>
 struct FieldCodec<std::set<Value>> {
+  static constexpr auto kWireType = FieldCodec<Value>::kWireType;
   static void Put(int number, const std::set<Value>& values, protozero::pbf_writer* writer) {
     for (const Value& value : values) FieldCodec<Value>::Put(number, value, writer);
   }
@@ -227,7 +237,9 @@ void DecodeMessage(std::string_view bytes, Struct* value) {
       if (known || static_cast<int>(reader.tag()) != number) return;
       known = true;
       auto& member = value->*field.member;
-      FieldCodec<std::remove_cvref_t<decltype(member)>>::Get(&reader, &member);
+      using Codec = FieldCodec<std::remove_cvref_t<decltype(member)>>;
+      if (!reader.has_wire_type(Codec::kWireType)) throw MessageError("a field of another type");
+      Codec::Get(&reader, &member);
     });
     if (!known) reader.skip();
   }

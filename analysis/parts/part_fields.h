@@ -34,6 +34,7 @@ struct EnumSize<ThreadId> {
 // Counters by their names, which stay when others are added; those that are zero are left out.
 template <>
 struct FieldCodec<Ledger> {
+  static constexpr auto kWireType = protozero::pbf_wire_type::length_delimited;
   using Entries = std::vector<std::pair<std::string, uint64_t>>;
   static void Put(int number, const Ledger& ledger, protozero::pbf_writer* writer) {
     Entries entries;

@@ -278,6 +278,16 @@ TEST_F(PartFileTest, NoBytesOfAMessageLeadAstray) {
   EXPECT_GT(decoded, 0);
 }
 
+// Field 1 of a note is a number, field 2 a text.
+TEST(MessageCodecTest, AFieldOfAnotherTypeIsNoMessage) {
+  Note note{7, "text"};
+  Note read;
+  DecodeMessage(EncodeMessage(note), &read);
+  EXPECT_EQ(read.text, "text");
+  EXPECT_THROW(DecodeMessage(std::string_view("\x0a\x01x", 3), &read), MessageError);
+  EXPECT_THROW(DecodeMessage(std::string_view("\x10\x01", 2), &read), MessageError);
+}
+
 TEST_F(PartFileTest, OtherFilesAndVersionsAreNamed) {
   const std::string other = folder_.Write("other", "something else");
   const Result<std::vector<StoredPart>> parts = ReadParts(other);
