@@ -30,46 +30,15 @@ namespace {
 // From the step that ends a recording to the end that all processes are told.
 constexpr int64_t kSameInstantNs = 1'000'000;
 
-// Everything of |process| but its events.
+// Of |process| what does not lie in the time of the recording.
 ProcessTrace WithoutEvents(const ProcessTrace& process) {
   ProcessTrace copy;
-  copy.identity = process.identity;
-  copy.parent_pid = process.parent_pid;
-  copy.name = process.name;
-  copy.command = process.command;
-  copy.version = process.version;
-  copy.device_kind = process.device_kind;
-  copy.main_tid = process.main_tid;
-  copy.reporting_tid = process.reporting_tid;
-  copy.first_iteration_counts = process.first_iteration_counts;
-  copy.python = process.python;
-  copy.before_span_ns = process.before_span_ns;
-  copy.span_end = process.span_end;
-  copy.steps = process.steps;
-  copy.end_how = process.end_how;
-  copy.begin_is_known = process.begin_is_known;
-  copy.device_work_lost = process.device_work_lost;
-  copy.nvml_unavailable = process.nvml_unavailable;
-  copy.queries_not_counted = process.queries_not_counted;
-  copy.labels = process.labels;
-  for (const ThreadTrace& thread : process.threads) {
-    ThreadTrace& added = copy.threads.emplace_back();
-    added.ordinal = thread.ordinal;
-    added.tid = thread.tid;
-    added.name = thread.name;
+  static_cast<ProcessFacts&>(copy) = process;
+  for (const ThreadFacts& thread : process.threads) {
+    static_cast<ThreadFacts&>(copy.threads.emplace_back()) = thread;
   }
-  copy.devices = process.devices;
-  copy.contexts = process.contexts;
-  copy.streams = process.streams;
-  copy.works = process.works;
-  copy.graph_nodes = process.graph_nodes;
-  copy.clock_samples = process.clock_samples;
-  copy.device_clients = process.device_clients;
-  copy.utilization = process.utilization;
-  copy.process_tree = process.process_tree;
-  copy.notes = process.notes;
-  copy.lost_scopes = process.lost_scopes;  // by thread: when does not matter
-  copy.ledger = process.ledger;
+  copy.counters.clear();
+  copy.later_iterations.clear();
   return copy;
 }
 

@@ -19,17 +19,17 @@ const Row& RowOf(const std::vector<Row>& rows, Id id) {
 }  // namespace
 
 // Every trace has a row for functions beyond the table's capacity, whether it has calls or none.
-bool ProcessTrace::MakesCalls() const {
+bool ProcessFacts::MakesCalls() const {
   return std::any_of(labels.begin(), labels.end(), [](const Label& label) {
     return label.kind == LabelKind::kApi && label.text != kOtherNames;
   });
 }
 
-const Label& ProcessTrace::LabelOf(LabelId id) const { return RowOf(labels, id); }
-const Device& ProcessTrace::DeviceOf(DeviceId id) const { return RowOf(devices, id); }
-const Stream& ProcessTrace::StreamOf(StreamId id) const { return RowOf(streams, id); }
-const Work& ProcessTrace::WorkOf(WorkId id) const { return RowOf(works, id); }
-const Function& ProcessTrace::FunctionOf(FunctionId id) const { return RowOf(functions, id); }
-const Frame& ProcessTrace::FrameOf(FrameId id) const { return RowOf(frames, id); }
+const Label& ProcessFacts::LabelOf(LabelId id) const { return RowOf(labels, id); }
+const Device& ProcessFacts::DeviceOf(DeviceId id) const { return RowOf(devices, id); }
+const Stream& ProcessFacts::StreamOf(StreamId id) const { return RowOf(streams, id); }
+const Work& ProcessFacts::WorkOf(WorkId id) const { return RowOf(works, id); }
+const Function& ProcessFacts::FunctionOf(FunctionId id) const { return RowOf(functions, id); }
+const Frame& ProcessFacts::FrameOf(FrameId id) const { return RowOf(frames, id); }
 
 }  // namespace gpubound

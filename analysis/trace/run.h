@@ -163,12 +163,15 @@ struct Frame {
   uint32_t line = 0;  // of the file, where it was at a look; 0: not known
 };
 
-// Everything that one thread did. Threads that no row of table `thread` describes but that made
-// API calls are here too, with ordinal 0.
-struct ThreadTrace {
+struct ThreadFacts {
   ThreadId ordinal{};
   uint32_t tid = 0;
   std::string name;
+};
+
+// Everything that one thread did. Threads that no row of table `thread` describes but that made
+// API calls are here too, with ordinal 0.
+struct ThreadTrace : ThreadFacts {
   std::vector<ThreadEvent> events;
   std::vector<StackReset> resets;  // ascending event_index
   std::vector<ApiCall> calls;
@@ -265,9 +268,9 @@ using Ledger = std::array<uint64_t, kLedgerCounterCount>;
 
 class EventSource;
 
-// One process of the run. `devices`, `streams`, `works`, `ops`, `functions` and `frames` are indexed by
-// their id; entry 0 is empty and means none.
-struct ProcessTrace {
+// What a trace says of a process beside its events. `devices`, `streams`, `works`, `ops`, `functions`
+// and `frames` are indexed by their id; entry 0 is empty and means none.
+struct ProcessFacts {
   ProcessIdentity identity;
   std::string boot_id;         // of the machine's kernel; empty where the trace does not say
   int64_t pid_namespace = 0;   // inode; 0 likewise
@@ -307,11 +310,7 @@ struct ProcessTrace {
   bool device_work_lost = false;
   std::string end_how;
 
-  // Where the events are; null: in the vectors here. A process with a source has no events in them.
-  std::shared_ptr<const EventSource> source;
-
   std::vector<Label> labels;
-  std::vector<ThreadTrace> threads;
   std::vector<Device> devices;
   std::vector<ContextInfo> contexts;  // as CUPTI tells of them, from 12.4 on
   std::vector<Stream> streams;
@@ -320,10 +319,6 @@ struct ProcessTrace {
   std::vector<GraphNode> graph_nodes;  // by node
   std::vector<Function> functions;
   std::vector<Frame> frames;  // one without a function is not there
-  std::vector<DeviceWork> device_work;
-  std::vector<Sync> syncs;
-  std::vector<CpuTime> cpu_times;       // of all threads, by start
-  std::vector<StackLooks> stack_looks;  // likewise; their frames are there or 0
   std::vector<ClockSample> clock_samples;
   std::vector<UnknownInterval> unknown;
   std::vector<LostScopes> lost_scopes;
@@ -356,6 +351,18 @@ struct ProcessTrace {
   bool HasFrame(FrameId id) const { return FrameOf(id).function != FunctionId{}; }
   // |id|, or 0 where that is not there.
   FrameId KnownFrame(FrameId id) const { return HasFrame(id) ? id : FrameId{}; }
+};
+
+// One process of the run.
+struct ProcessTrace : ProcessFacts {
+  std::vector<ThreadTrace> threads;
+  // Where the events are; null: in the vectors here and in |threads|. A process with a source has no
+  // events in them.
+  std::shared_ptr<const EventSource> source;
+  std::vector<DeviceWork> device_work;
+  std::vector<Sync> syncs;
+  std::vector<CpuTime> cpu_times;       // of all threads, by start
+  std::vector<StackLooks> stack_looks;  // likewise; their frames are there or 0
 };
 
 struct RunSums;

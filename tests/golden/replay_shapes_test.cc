@@ -35,6 +35,23 @@ double SpanUs(const std::string& text, const std::string& scaling) {
   return SpanUs(text, changes);
 }
 
+TEST(ReplayTest, KeepsWhatATraceSaysOfItsProcessesAndThreads) {
+  golden::Scenario scenario = golden::ParseScenario("span 0 1000\nthread main\n");
+  ProcessTrace& recorded = scenario.run.processes.at(0);
+  recorded.boot_id = "one kernel";
+  recorded.job = JobRank{"RANK", 3, 8};
+  recorded.ops.resize(2);
+  const Result<ReplayedRun> replayed = ReplayRun(scenario.run, {});
+  ASSERT_TRUE(replayed.ok());
+  const ProcessTrace& process = replayed->run.processes.at(0);
+  EXPECT_EQ(process.boot_id, "one kernel") << "containers of one machine stay together";
+  ASSERT_TRUE(process.job);
+  EXPECT_EQ(process.job->rank, 3);
+  EXPECT_EQ(process.ops.size(), 2u);
+  ASSERT_EQ(process.threads.size(), recorded.threads.size());
+  EXPECT_EQ(process.threads.at(0).tid, recorded.threads.at(0).tid);
+}
+
 // Iterations of 1 ms, half of which the main thread spends in a framework's function, while a
 // thread without scopes launches a kernel of 300 us for it and waits.
 std::string Autograd() {
