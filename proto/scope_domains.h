@@ -17,6 +17,10 @@ inline constexpr char kJittedDomain[] = "jax";
 inline constexpr char kThreadEndDomain[] = "gpubound";
 inline constexpr char kThreadEndText[] = "thread ended";
 
+// Of layer wait: a function of the C library in which the thread was blocked, as the recorder has
+// seen itself; the text is one name for each of its kind (libprofiler/native_waits.cc).
+inline constexpr char kNativeWaitDomain[] = "native";
+
 // Facts that hooks record of a training loop, as annotations; analysis/naming makes operations of
 // them. Known to annotate/python too (gpubound/_facts.py).
 // Calls of modules by the class, while gradients are off and on.

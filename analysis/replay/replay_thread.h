@@ -224,6 +224,12 @@ struct ReplayThread {
     guessed = true;
     certain = done;
   }
+  // The same in an operation of its own: that is what it does then, and takes its time.
+  void SleepInOperation(int64_t time_ns, const Moment& leading) {
+    const Moment done = Done();
+    MoveTo(time_ns);
+    slept = std::max(slept, now.at - std::max(done.at, leading.at));
+  }
   // When it has done what it did, at the earliest.
   const Moment& Done() const { return guessed ? certain : now; }
   void Charge(const Spent& spent, uint64_t kind) {

@@ -292,7 +292,11 @@ void ProcessReplay::EndWaitScope(uint32_t index, ReplayThread* thread, const Ope
   }
   if (!release && !IsLeader(index)) {
     // Who waits itself all the while lets nobody go on: it took its time, as sleep does.
-    if (roles_.Of(scope.label).sleeps || WaitsSince(scope.begun_ns)) {
+    const bool sleeps = roles_.Of(scope.label).sleeps;
+    if (sleeps && thread->operation() != kNotOne) {
+      return thread->SleepInOperation(time_ns, LeadAt(time_ns));
+    }
+    if (sleeps || WaitsSince(scope.begun_ns)) {
       return thread->SleepUntil(time_ns, LeadAt(time_ns));
     }
     if (time_ns - scope.begun_ns < kNoWaitNs) return thread->MoveTo(time_ns);

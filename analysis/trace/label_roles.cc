@@ -57,8 +57,17 @@ IdleCause CauseOfName(const std::string& name) {
 }
 
 // Of Python's functions those that wait for any of several files, sockets and times.
-bool AwaitsAny(const std::string& name) {
+// Of a scope of layer wait: by Python's name for the function, or by the recorder's.
+bool AwaitsAny(const Label& label) {
+  const std::string& name = label.text;
+  if (label.domain == kNativeWaitDomain) {
+    return name == "poll" || name == "select" || name == "epoll_wait";
+  }
   return name.ends_with("Selector.select") || name == "select.select" || name == "epoll.poll";
+}
+
+bool Sleeps(const Label& label) {
+  return label.domain == kNativeWaitDomain ? label.text == "nanosleep" : label.text == "time.sleep";
 }
 
 PeerIndex PeerOf(const Label& label, const std::vector<Peer>& peers) {
@@ -145,8 +154,8 @@ LabelRoles::LabelRoles(const ProcessTrace& process, const Input& input) {
         role.layer = label.layer;
         if (uses_gpu && WaitsForGpu(label.text)) role.layer = Layer::kCudaSync;
         if (label.layer == Layer::kWait) role.peer = PeerOf(label, *input.peers);
-        role.awaits_any = label.layer == Layer::kWait && AwaitsAny(label.text);
-        role.sleeps = label.layer == Layer::kWait && label.text == "time.sleep";
+        role.awaits_any = label.layer == Layer::kWait && AwaitsAny(label);
+        role.sleeps = label.layer == Layer::kWait && Sleeps(label);
         role.is_assumed = label.domain == kAssumedDomain && label.text == kWaitsForThread;
         role.ends_thread = label.domain == kThreadEndDomain && label.text == kThreadEndText;
         break;

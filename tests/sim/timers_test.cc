@@ -155,5 +155,51 @@ TEST(Timers, AThreadThatSleepsMayHaveLookedForWhatOthersDo) {
   EXPECT_EQ(facts.waits_later_ns, 0);
 }
 
+// A reporting thread that trains and makes an item, and one that takes it and sleeps after that in an
+// operation of its own, as for a checkpoint: the run ends when that has.
+VirtualProgram SleepingTaker() {
+  VirtualProgram program;
+  program.told_items = ~uint64_t{0};
+  program.threads.push_back({.tid = 1, .start_ns = 0, .statements = {}});
+  program.threads.push_back({.tid = 2, .start_ns = 0, .statements = {}});
+  const auto open = [&](uint32_t thread, uint32_t slot, const ScopeName& scope) {
+    Statement& statement = Add(&program, thread, Action::kOpen, 100);
+    statement.scope = scope;
+    statement.slot = slot;
+  };
+  const auto close = [&](uint32_t thread, uint32_t slot) {
+    Add(&program, thread, Action::kClose, 100).slot = slot;
+  };
+  for (uint32_t iteration = 1; iteration <= 100; ++iteration) {
+    open(0, 0, {LabelKind::kOperation, Layer::kUnset, "training"});
+    Add(&program, 0, Action::kCompute, 2 * kDelayNs);
+    close(0, 0);
+    Add(&program, 0, Action::kSignal, 1'000);
+    open(1, 0, {LabelKind::kLayer, Layer::kWait, "Condition.wait"});
+    Add(&program, 1, Action::kAwait, 1'000).wake_up_ns = 10'000;
+    close(1, 0);
+    open(1, 1, {LabelKind::kOperation, Layer::kUnset, "saving"});
+    open(1, 2, {LabelKind::kLayer, Layer::kWait, "time.sleep"});
+    Statement& set = Add(&program, 1, Action::kSetTime, 100);
+    set.delay_ns = kDelayNs;
+    set.told = false;
+    Statement& await = Add(&program, 1, Action::kAwaitTime, 100);
+    await.wake_up_ns = 2'000;
+    await.told = false;
+    close(1, 2);
+    close(1, 1);
+  }
+  return program;
+}
+
+TEST(Timers, AThreadThatSleepsInAnOperationIsAsLongInItWhateverOthersDo) {
+  const VirtualProgram program = SleepingTaker();
+  for (const double factor : {0.0, 0.5, 2.0}) {
+    const ReplayFacts facts = Replayed(program, WithTraining(factor));
+    const auto truth = static_cast<double>(SpanOf(Scaled(program, 0, factor)));
+    EXPECT_NEAR(LengthOf(facts) / truth, 1, 0.02) << factor;
+  }
+}
+
 }  // namespace
 }  // namespace gpubound::sim
