@@ -10,6 +10,7 @@
 #include "libprofiler/debug_log.h"
 #include "libprofiler/lifecycle.h"
 #include "libprofiler/log.h"
+#include "libprofiler/native_waits.h"
 #include "libprofiler/unrecorded.h"
 #include "proto/invariant_tsc.h"
 #include "proto/recording_end.h"
@@ -140,6 +141,7 @@ ThreadBuffer* Collector::RegisterThread(uint32_t tid, const std::string& name) {
 }
 
 void Collector::UnregisterThread(ThreadBuffer* buffer, const std::string& name) {
+  if (is_this_process_) WakeJoiners(buffer);
   // Where there is no room for it, the label is another one.
   const LabelId ended =
       labels_->Intern(LabelKind::kLayer, Layer::kWait, kThreadEndDomain, kThreadEndText);
@@ -187,6 +189,7 @@ void Collector::Finish(const char* how, std::chrono::milliseconds timeout) {
   for (size_t i = 0; i < started; ++i) sources_[i]->PrepareStop(deadline_ns, after);
   for (size_t i = 0; i < started; ++i) sources_[i]->Stop(deadline_ns, after);
   threads_->RefreshNames();
+  if (is_this_process_) StopNativeWaits();
   context_.finished.store(true, std::memory_order_release);
   // What takes longer, the background thread waits for.
   if (flusher_->Finish(how, timeout)) LeaveProgram();

@@ -26,6 +26,7 @@ namespace gpubound {
   X(GPUBOUND_FLUSH_MS, "1000", "How often events that fill no page yet are written to the database, in ms (10 to 1000).") \
   X(GPUBOUND_SEGMENT_BYTES, "1073741824", "Size at which a database file is sealed and the next one begun, in bytes (at least 1 MiB).") \
   X(GPUBOUND_STACKS, "100", "How often the stack of each Python thread is looked at, per second (10 to 1000); gpubound run --stacks sets it. 0: never.") \
+  X(GPUBOUND_WAITS, "1", "0: leave the functions alone in which native threads wait (pthread_cond_wait, sem_wait, poll, sleep and the like); long waits are then known only as time without a CPU, and nobody's wake-ups are.") \
   X(GPUBOUND_COMPRESSION, "none", "zstd: compress events as they are written; a fifth smaller for about 18 ns of CPU per event more.") \
   X(GPUBOUND_MAX_LABELS, "65536", "Distinct scope names kept per process; further ones are recorded as (other names).") \
   X(GPUBOUND_CALIBRATE, "1", "0: gpubound run never measures afterwards what the profiler itself costs on this machine.") \

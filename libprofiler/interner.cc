@@ -12,6 +12,10 @@
 namespace gpubound {
 namespace {
 
+// Of what is kept of each label: its kind, and above that its layer.
+constexpr unsigned kKindBits = 4;
+constexpr unsigned kKindMask = (1u << kKindBits) - 1;
+
 constexpr uint32_t kLastReserved = static_cast<uint32_t>(LabelKind::kOverhead);
 
 std::string MakeKey(LabelKind kind, Layer layer, std::string_view domain, std::string_view text) {
@@ -71,7 +75,9 @@ LabelId Interner::AddLocked(LabelKind kind, Layer layer, std::string_view domain
     return static_cast<LabelId>(kind);
   }
   label_count_ = number;
-  kinds_[number].store(static_cast<uint8_t>(kind), std::memory_order_relaxed);
+  kinds_[number].store(
+      static_cast<uint8_t>(static_cast<unsigned>(layer) << kKindBits | static_cast<unsigned>(kind)),
+      std::memory_order_relaxed);
   ids_.emplace(std::move(key), id);
   return id;
 }
@@ -99,7 +105,12 @@ bool Interner::AppendToHeapLocked(LabelId id, LabelKind kind, Layer layer, std::
 
 LabelKind Interner::KindOf(LabelId id) const {
   if (Raw(id) > max_labels_) return LabelKind::kNone;
-  return static_cast<LabelKind>(kinds_[Raw(id)].load(std::memory_order_relaxed));
+  return static_cast<LabelKind>(kinds_[Raw(id)].load(std::memory_order_relaxed) & kKindMask);
+}
+
+Layer Interner::LayerOf(LabelId id) const {
+  if (Raw(id) > max_labels_) return Layer::kUnset;
+  return static_cast<Layer>(kinds_[Raw(id)].load(std::memory_order_relaxed) >> kKindBits);
 }
 
 void Interner::CopyRowsSince(size_t* position, std::vector<LabelRow>* out) const {

@@ -57,6 +57,8 @@ class Interner {
 
   // Kind of a label; kNone for an id that was never given out. No lock.
   LabelKind KindOf(LabelId id) const;
+  // What a label of kind kLayer switches to; kUnset for any other. No lock.
+  Layer LayerOf(LabelId id) const;
 
   // Appends the labels added since |*position| (0: all) and moves it on. No lock: who adds one may
   // have been interrupted for good.
@@ -79,7 +81,7 @@ class Interner {
   std::mutex mutex_;
   StringMap<LabelId> ids_;
   uint32_t label_count_ = 0;
-  std::unique_ptr<std::atomic<uint8_t>[]> kinds_;  // by id
+  std::unique_ptr<std::atomic<uint8_t>[]> kinds_;  // and layers, by id
   uint32_t heap_used_ = 0;
 };
 

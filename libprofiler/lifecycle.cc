@@ -21,6 +21,7 @@
 #include "libprofiler/current_thread.h"
 #include "libprofiler/debug_log.h"
 #include "libprofiler/log.h"
+#include "libprofiler/native_waits.h"
 #include "libprofiler/own_threads.h"
 #include "libprofiler/signal_shield.h"
 #include "libprofiler/thread_sanitizer.h"
@@ -214,6 +215,7 @@ void AfterForkInParent() {
 void AfterForkInChild() {
   t_thread_buffer = nullptr;
   t_begun_by = 0;
+  ForgetNativeWaits();
   g_unrecorded_children = 0;
   ForgetOwnThreads();
   g_owner = getpid();
@@ -274,6 +276,7 @@ Collector* StartLocked() {
   std::unique_ptr<Collector> collector = Collector::Create(std::move(options));
   if (collector == nullptr) return nullptr;
   collector->UseThreadLocalBuffers();
+  StartNativeWaits(collector->labels().get());
   if (!g_has_shim) collector->device_tables()->AddFact(kPreloadFact, kPreloadReplaced);
   if (g_leaked == nullptr) g_leaked = new std::vector<Collector*>();
   g_leaked->push_back(collector.get());
@@ -301,6 +304,7 @@ Collector* EnsureCollector() noexcept {
     if (RefuseStranger()) return nullptr;
     LoadOnce();
     LookForPython();
+    FindNativeWaiters();
     const SignalShield shield;
     const std::lock_guard<std::mutex> lock(g_mutex);
     if (g_state.load(std::memory_order_relaxed) == State::kIdle) {

@@ -34,6 +34,7 @@ constinit std::atomic<uint64_t> g_python_code_type{0};
 
 constinit std::atomic<const volatile char*> g_has_vforked{nullptr};
 constinit std::atomic<bool (*)()> g_sandbox_refuses{nullptr};
+constinit std::atomic<void (*)(const gpubound_wait_hooks*)> g_set_wait_hooks{nullptr};
 constinit std::atomic<const char*> g_variables{""};  // gpubound_shim_info.variables
 
 int64_t ReadClockNs(clockid_t clock) {
@@ -71,6 +72,7 @@ bool ReadShimStamp(ProcessStart* start) noexcept {
   g_variables.store(info->variables, std::memory_order_release);
   g_has_vforked.store(info->has_vforked, std::memory_order_release);
   g_sandbox_refuses.store(info->sandbox_refuses, std::memory_order_release);
+  g_set_wait_hooks.store(info->set_wait_hooks, std::memory_order_release);
   if (info->pid != static_cast<uint64_t>(getpid())) return false;
   *start = {info->realtime_ns, info->monotonic_ns, info->pid, info->flags};
   return true;
@@ -84,6 +86,11 @@ bool MayBeVforkChild() noexcept {
 bool SandboxRefuses() noexcept {
   bool (*const refuses)() = g_sandbox_refuses.load(std::memory_order_acquire);
   return refuses != nullptr && refuses();
+}
+
+void GiveWaitHooks(const gpubound_wait_hooks* hooks) noexcept {
+  const auto set = g_set_wait_hooks.load(std::memory_order_acquire);
+  if (set != nullptr) set(hooks);
 }
 
 const char* VariableAtStart(const char* name) noexcept {

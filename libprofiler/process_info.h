@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "libprofiler/shim/wait_hooks.h"
+
 namespace gpubound {
 
 // The instant at which a process began to exist for us.
@@ -39,6 +41,9 @@ bool MayBeVforkChild() noexcept;
 // Whether a sandbox forbids what recording takes, as the shim has found and said; false without a
 // shim, which nobody has asked then.
 bool SandboxRefuses() noexcept;
+
+// Tells the shim who is to hear of waits (shim/wait_hooks.h); null: nobody. Nothing without a shim.
+void GiveWaitHooks(const gpubound_wait_hooks* hooks) noexcept;
 
 uint32_t CurrentTid() noexcept;
 

@@ -75,6 +75,8 @@ class ThreadBuffer {
   LabelId open_label(uint32_t index) const {
     return static_cast<LabelId>(open_scope(index) & (kMaxLabels - 1));
   }
+  // Another one after each event.
+  const void* place() const { return cursor_; }
   RecordingContext* context() const { return context_; }
   ThreadId thread() const { return thread_; }
 

@@ -14,6 +14,7 @@
 #include "cupti_hooks/cupti/graph_nodes.h"
 #include "cupti_hooks/cupti/timed_calls.h"
 #include "libprofiler/device_source.h"
+#include "libprofiler/native_waits.h"
 
 namespace gpubound {
 
@@ -35,6 +36,7 @@ struct CallbackState {
   void OnCall(CUpti_CallbackDomain domain, CUpti_CallbackId id,
               const CUpti_CallbackData& call) noexcept {
     TimeEntry(domain, id, call.callbackSite);
+    NoteDeviceCall(call.callbackSite == CUPTI_API_ENTER);
     const bool begins =
         call.callbackSite == CUPTI_API_ENTER && !IsWithinRuntimeCall(domain, call.correlationId);
     if (functions.IsQuiet(domain, id)) {

@@ -30,6 +30,7 @@ struct gpubound_shim_info shim_info = {
     .variables = "",
     .has_vforked = &shim_has_vforked,
     .sandbox_refuses = ShimSandboxRefuses,
+    .set_wait_hooks = ShimSetWaitHooks,
 };
 bool shim_inert = true;
 bool shim_libc_is_foreign = false;
@@ -76,6 +77,7 @@ static bool IsOn(const char* variable) {
 __attribute__((constructor)) static void Start(int count, char** arguments) {
   (void)count;
   const int saved_errno = errno;
+  ShimFindWhatBlocks();
   /* Neither its constructors have arguments, nor could the core be loaded there. */
   shim_libc_is_foreign = &__register_atfork == NULL || &__libc_single_threaded == NULL;
   if (shim_libc_is_foreign) {

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "libprofiler/shim/shim_info.h"
+#include "libprofiler/shim/wait_hooks.h"
 
 #define GPUBOUND_EXPORT __attribute__((visibility("default")))
 #define GPUBOUND_CORE_FILE "libgpubound_core.so"
@@ -67,6 +68,12 @@ void ShimSayNotRecorded(const char* what, const char* why);
 /* Begins the log of GPUBOUND_LOG=debug (libprofiler/debug_log.h) in `run`, so that a process which
  * records nothing has one. */
 void ShimLogStart(const char* run);
+
+/* Finds the functions that those of waits.c stand in front of. */
+void ShimFindWhatBlocks(void);
+
+/* From here on the core hears of waits; null: no more. Any thread. */
+void ShimSetWaitHooks(const struct gpubound_wait_hooks* hooks);
 
 /* Whether a sandbox forbids what recording takes; then that has been said, as far as it allows.
  * Asked once in a process, when there is something to record. */

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libprofiler/shim/wait_hooks.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -43,6 +45,9 @@ struct gpubound_shim_info {
   /* Never NULL: whether a sandbox forbids what recording takes, to be asked before a process starts
    * recording. Any thread. */
   bool (*sandbox_refuses)(void);
+  /* Never NULL: from here on the shim tells `hooks`, which stay valid for ever, of calls that block
+   * (wait_hooks.h); NULL ends that, but for calls under way. Any thread. */
+  void (*set_wait_hooks)(const struct gpubound_wait_hooks* hooks);
 };
 
 /* Exported by libgpubound.so, for the core: the shim takes the call as notice that a core, however

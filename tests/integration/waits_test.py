@@ -135,6 +135,12 @@ class WaitsTest(unittest.TestCase):
         self.assertEqual(row["waiting_ns"], 0)
         self.assertGreaterEqual(row["idle_ns"], self.least(facts["waits"][0][1]))
 
+    def test_the_interpreters_own_waits_are_none_of_native_code(self):
+        self.profile("threads")
+        native = self.output_of(COMMAND, "sql", self.run_directory,
+                                "select name from scope where domain = 'native'", "--json")
+        self.assertEqual(json.loads(native), [])
+
     def test_a_command_that_records(self):
         self.assert_waits(self.profile("command"))
 

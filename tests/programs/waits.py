@@ -9,6 +9,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 
 ROUNDS = 4
@@ -217,6 +218,26 @@ def command(_, waits):
     return {}
 
 
+def threads(_, waits):
+    """Threads that take the interpreter's lock from each other, and its locks."""
+    import gpubound
+    lock = threading.Lock()
+
+    def compute():
+        with gpubound.operation("compute"):
+            for _ in range(20):
+                with lock:
+                    work(0.003)
+                sum(range(100_000))
+    workers = [threading.Thread(target=compute) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    compute()
+    for worker in workers:
+        worker.join()
+    return {}
+
+
 def idle(_, waits):
     work()
     return None
@@ -225,7 +246,7 @@ def idle(_, waits):
 ACTIONS = {"pipes": pipes, "queue": queue, "join": join, "nested": nested, "grandchild": grandchild,
            "simple queue": lambda context, waits: queue(context, waits, "SimpleQueue"),
            "reuse": reuse, "clients": clients, "several": several, "pool": pool, "stranger": stranger,
-           "command": command, "idle": idle}
+           "command": command, "threads": threads, "idle": idle}
 
 
 def main():
