@@ -84,11 +84,6 @@ class CellBook {
   void Close(const CellBook& other);
   // Then it has what |other| got meanwhile, and stands where that one does.
   void Reopen(const CellBook& other);
-  // The same, where the time from here on is that of |state|.
-  void ReopenIn(const CpuState& state, const CellBook& other) {
-    Reopen(other);
-    EnterState(state);
-  }
 
   // What was booked until the window's end. The object that reads is new, and goes on in |state|.
   void Visit(StateArchive& archive, const CpuState& state);

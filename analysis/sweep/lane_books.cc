@@ -9,7 +9,12 @@ LaneBooks::LaneBooks(const ProcessTimeline& timeline, bool python, int64_t begin
     : timeline_(timeline),
       rests_{RestIn(python ? Layer::kPython : Layer::kNative, begin_ns),
              RestIn(Layer::kWait, begin_ns)},  // as a thread's end is recorded
-      lanes_(timeline.lanes()) {}
+      lanes_(timeline.lanes()) {
+  for (uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    const bool has_begun = timeline.LaneDoing(lane).layer() != Layer::kWait;
+    lanes_[lane].rest = has_begun ? 0 : 1;
+  }
+}
 
 LaneBooks::Rest LaneBooks::RestIn(Layer layer, int64_t begin_ns) const {
   const Doing doing(kNotOne, layer, IdleCause::kUnknown, kNotOne);
@@ -81,9 +86,7 @@ CellBook LaneBooks::Whole(size_t lane) const {
 }
 
 void LaneBooks::Visit(StateArchive& archive) {
-  rests_[0].book.Visit(archive, StateOf(rests_[0]));
-  // Of the other one only matters what it gets from here on.
-  if (archive.reads()) rests_[1].book.ReopenIn(StateOf(rests_[1]), rests_[0].book);
+  for (Rest& rest : rests_) rest.book.Visit(archive, StateOf(rest));
   uint64_t count = lanes_.size();
   archive.All(count);
   for (uint64_t i = 0; i < count && !archive.failed(); ++i) {

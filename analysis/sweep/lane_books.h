@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The books of the lanes of a process. Lanes in which nothing happens get the same time; so one
-// book is kept for all whose threads are in no scope, and one for all whose threads have ended. A
-// lane's own book is opened when its thread does something, and closed while the thread rests in
-// either:
+// book is kept for all whose threads are in no scope, and one for all whose threads have not begun
+// or have ended. A lane's own book is opened when its thread does something, and closed while the
+// thread rests in either:
 //
 //   in no scope  |--------------------------------------------|
-//   ended        |--------------------------------------------|
-//   lane 1       |.....|---own book---|xxxxxxxxxxxxxxxxxxxxxxx|   ... as the first book goes on,
-//   lane 2       |..............|---own book---|....|--own----|   xxx as the second
+//   not there    |--------------------------------------------|
+//   lane 1       |xxxxx|---own book---|xxxxxxxxxxxxxxxxxxxxxxx|   ... as the first book goes on,
+//   lane 2       |xxxxxxxxxxxxxx|---own book---|....|--own----|   xxx as the second
 //
 // So a window costs what happens in it, however many lanes there were or will be. One object, one
 // caller.
@@ -41,7 +41,7 @@ class LaneBooks {
   void BookWindow(int64_t at_ns, const Interval& span);
   void BookUntil(int64_t now_ns);
 
-  // What holds between two windows. By thread: one that has become a lane since did nothing before.
+  // What holds between two windows. By thread: one that has become a lane since was not there.
   void Visit(StateArchive& archive);
 
   // Lanes with a book that is kept now.
@@ -58,7 +58,7 @@ class LaneBooks {
   };
   struct Lane {
     bool open = false;
-    size_t rest = 0;  // while it is closed
+    size_t rest = 1;  // while it is closed
     // While it is closed, less what the rest's book held when it was; none: never open.
     std::optional<CellBook> book;
   };
@@ -70,7 +70,7 @@ class LaneBooks {
   void CloseResting();
 
   const ProcessTimeline& timeline_;
-  std::array<Rest, 2> rests_;  // lanes begin in the first
+  std::array<Rest, 2> rests_;
   std::vector<Lane> lanes_;
   std::vector<uint32_t> open_;
 };

@@ -191,10 +191,17 @@ class ProcessTimeline {
   }
   void CopyBegins(const DeviceWork& work, const IndexedCall& call);
   void BeginLanes();
-  // As its lane has it: one that has not begun is there from the span's begin on all the same.
+  // As its lane has it, from the span's begin to its end: one that has not begun does as little as
+  // one that has ended. Of them the main thread is there, whenever its first event comes.
   Doing InOwnLane(uint32_t thread) const {
     const Doing& doing = threads_[thread]->doing();
-    return doing.layer() == Layer::kUnset ? doing.With(base_layer_, doing.cause()) : doing;
+    if (doing.layer() != Layer::kUnset) return doing;
+    return doing.With(IsMain(thread) ? base_layer_ : Layer::kWait, doing.cause());
+  }
+  bool IsMain(uint32_t thread) const {
+    const bool known = process_.main_tid != 0;
+    return thread < process_.threads.size() &&
+           process_.threads[thread].tid == (known ? process_.main_tid : process_.identity.pid);
   }
   void MoveInherited(int64_t now_ns);
   void RunFirstInstant(int64_t now_ns);

@@ -408,7 +408,10 @@ class Oracle {
       if (i == threads_.reporting() || !threads_.Speaks(i)) continue;
       const NaiveThread lane = threads_.StateOf(i, t);
       const std::string operation = lane.operation.empty() ? kNone : lane.operation;
-      ++result->lanes[Tid(i)][Phase(t) + "|" + operation + "|" + lane.layer + "|" + Gpu(t)];
+      const bool is_main = p_.threads[i].tid == (p_.main_tid != 0 ? p_.main_tid : p_.identity.pid);
+      const bool is_there = is_main || threads_.HasBegun(i, t);
+      const std::string layer = is_there ? lane.layer : "wait";
+      ++result->lanes[Tid(i)][Phase(t) + "|" + operation + "|" + layer + "|" + Gpu(t)];
       std::set<std::string> open(lane.open_operations.begin(), lane.open_operations.end());
       if (operation != kNone) open.insert(operation);
       for (const std::string& name : open) ++result->lane_inclusive[Tid(i) + "|" + name];

@@ -139,7 +139,7 @@ TEST_F(ManyThreadsTest, EveryLaneOfAShortThreadIsOfTheWholeSpan) {
   }
 }
 
-TEST_F(ManyThreadsTest, ThreadsThatSayThatTheyEndedAreFollowedNoLonger) {
+TEST_F(ManyThreadsTest, AThreadDoesNothingBeforeItsFirstEventAndAfterItsEnd) {
   const ProcessTrace trace = EndingOneAfterTheOther();
   Result<ProcessAnalysis> analysis = AnalyzeProcess(trace, {});
   ASSERT_TRUE(analysis.ok()) << analysis.error().ToString();
@@ -149,10 +149,12 @@ TEST_F(ManyThreadsTest, ThreadsThatSayThatTheyEndedAreFollowedNoLonger) {
     const ReportLane& lane = analysis->report.lanes[i];
     EXPECT_EQ(Wall(lane.operations, "work"), kScopes * kScopeNs);
     // The first thread reports, and is none.
-    const int64_t ended_ns = static_cast<int64_t>(i + 2) * kLifeNs - kScopeNs;
-    const int64_t first_ns = std::max(kHalfNs - ended_ns, int64_t{0});
-    EXPECT_EQ(InLayer(lane.cells, kNoPhase, "wait"), first_ns);
-    EXPECT_EQ(InLayer(lane.cells, "second half", "wait"), kThreads * kLifeNs - ended_ns - first_ns);
+    const int64_t begun_ns = static_cast<int64_t>(i + 1) * kLifeNs;
+    const int64_t ended_ns = begun_ns + kLifeNs - kScopeNs;
+    const int64_t lived_ns = std::min(ended_ns, kHalfNs) - std::min(begun_ns, kHalfNs);
+    EXPECT_EQ(InLayer(lane.cells, kNoPhase, "wait"), kHalfNs - lived_ns);
+    EXPECT_EQ(InLayer(lane.cells, "second half", "wait"),
+              kThreads * kLifeNs - kHalfNs - (ended_ns - begun_ns - lived_ns));
   }
 }
 
