@@ -23,6 +23,7 @@
 #include "analysis/attribution/lost_kernels.h"
 #include "analysis/attribution/lost_scopes.h"
 #include "analysis/attribution/process_report.h"
+#include "analysis/attribution/process_roles.h"
 #include "analysis/attribution/process_rounds.h"
 #include "analysis/attribution/run_headline.h"
 #include "analysis/attribution/run_share.h"
@@ -454,10 +455,9 @@ void TakeMeanwhile(const std::vector<LateRank>& known, std::vector<LateRank>* la
   }
 }
 
-// |waits|, |threads|: null where the events are not there.
+// |recorded|: null where the events are not there.
 Result<Report> Assemble(const Run& run, const RunFrame& frame, RunShare share,
-                        const ClockAlignment& clocks, const KnownWaits* waits,
-                        const std::vector<SteppingThread>* threads,
+                        const ClockAlignment& clocks, const RecordedProcesses* recorded,
                         const BreakdownOptions& options) {
   Report report;
   NoteMisplacedWork(share.processes, &report);
@@ -510,8 +510,8 @@ Result<Report> Assemble(const Run& run, const RunFrame& frame, RunShare share,
   NoteWorkOutside(&report);
   if (options.detail == ReportDetail::kAll && run.sums == nullptr) {
     SplitRanks split = SplitCommunication(run, clocks, cut.windows[headline]);
-    if (waits != nullptr) {
-      ExplainLateRanks(run, *waits, options, &split.late);
+    if (recorded != nullptr) {
+      ExplainLateRanks(run, recorded->waits, options, &split.late);
     } else if (options.window == ReportWindow::kStep) {
       TakeMeanwhile(share.late, &split.late);
     }
@@ -526,10 +526,12 @@ Result<Report> Assemble(const Run& run, const RunFrame& frame, RunShare share,
   report.not_counted = NotCounted(run);
   report.run.metadata = MetadataOf(run);
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
+  for (std::string& note : NotesOnRoles(run)) report.notes.push_back(std::move(note));
   NoteUnnamedNodes(&report);
   if (options.detail != ReportDetail::kAll) DropKernels(&report);
-  if (threads != nullptr) {
-    const Status trained = AddTraining(run, *threads, clocks, span, options, &report);
+  if (recorded != nullptr) {
+    const Status trained =
+        AddTraining(run, *recorded, unknown, clocks, span, cut.windows[headline], options, &report);
     if (!trained.ok()) return trained.error();
   }
   report.run.verdict = VerdictOf(report);
@@ -556,10 +558,12 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   }
   const KnownWaits waits = std::move(analyzed->waits);
   const std::vector<SteppingThread> threads = std::move(analyzed->threads);
+  const RunActivity activity = analyzed->activity;
   const ClockAlignment clocks = AlignClocks(run, frame.host);
   Result<RunShare> share = ShareOf(run, frame, std::move(*analyzed), clocks);
   if (!share.ok()) return share.error();
-  return Assemble(run, frame, std::move(*share), clocks, &waits, &threads, options);
+  const RecordedProcesses recorded{threads, waits, activity};
+  return Assemble(run, frame, std::move(*share), clocks, &recorded, options);
 }
 
 Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions& options,
@@ -601,7 +605,7 @@ std::vector<LateRank> LateRanksOf(const Run& run, const RunShare& share,
 Result<Report> ReportOfShare(const Run& run, RunShare share, const BreakdownOptions& options) {
   const RunFrame frame = FrameOf(run);
   const ClockAlignment clocks = AlignClocks(run, frame.host);
-  return Assemble(run, frame, std::move(share), clocks, nullptr, nullptr, options);
+  return Assemble(run, frame, std::move(share), clocks, nullptr, options);
 }
 
 }  // namespace gpubound

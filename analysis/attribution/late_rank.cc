@@ -9,11 +9,10 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/attribution/process_follower.h"
 #include "analysis/attribution/sweep_setup.h"
-#include "analysis/timeline/process_timeline.h"
 #include "analysis/trace/event_source.h"
 #include "analysis/trace/memory_source.h"
-#include "analysis/trace/work_classes.h"
 
 namespace gpubound {
 namespace {
@@ -55,44 +54,6 @@ class ActivityBook {
   size_t next_ = 0;
   int64_t since_ns_ = INT64_MIN;
   std::map<std::tuple<size_t, OperationIndex, Layer>, int64_t> ns_;
-};
-
-// Follows the CPU side of a process as its own report does, device work included: a copy that the
-// process made itself may have held it up.
-class ProcessFollower {
- public:
-  ProcessFollower(const ProcessTimeline::Input& input, ActivityBook* book)
-      : timeline_(input), work_(input.source->Work()), state_(timeline_.state()), book_(book) {}
-
-  void RunUntil(int64_t until_ns) {
-    for (int64_t begin_ns = NextTime(); begin_ns < until_ns; begin_ns = NextTime()) {
-      const int64_t end_ns = timeline_.Open(begin_ns, until_ns);
-      for (; work_.Peek() != nullptr && work_.Peek()->start_ns < end_ns; work_.Pop()) {
-        timeline_.WorkBegins(*work_.Peek());
-      }
-      timeline_.Run(begin_ns, end_ns);
-      SwitchTo(timeline_.state_at_begin(), begin_ns);
-      for (const ThreadChange& change : timeline_.changes()) {
-        SwitchTo(CpuStateOf(timeline_.phase(), change.doing), change.time_ns);
-      }
-    }
-    book_->Pass(state_, until_ns);
-  }
-
- private:
-  int64_t NextTime() {
-    const int64_t next_ns = timeline_.NextTime();
-    return work_.Peek() == nullptr ? next_ns : std::min(next_ns, work_.Peek()->start_ns);
-  }
-  void SwitchTo(const CpuState& state, int64_t time_ns) {
-    book_->Pass(state_, time_ns);
-    state_ = state;
-  }
-
-  ProcessTimeline timeline_;
-  RecordStream<DeviceWork> work_;
-  CpuState state_;
-  ActivityBook* const book_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/attribution/model_flops.h"
+#include "analysis/attribution/roles.h"
 #include "analysis/attribution/sample_use.h"
 #include "analysis/attribution/target_times.h"
 #include "analysis/attribution/weight_sync.h"
@@ -46,8 +47,8 @@ std::vector<ReportWork> WorkOf(const Run& run, const std::vector<SteppingThread>
 
 }  // namespace
 
-Status AddTraining(const Run& run, const std::vector<SteppingThread>& threads,
-                   const ClockAlignment& clocks, const Interval& span,
+Status AddTraining(const Run& run, const RecordedProcesses& recorded, const RunUnknown& unknown,
+                   const ClockAlignment& clocks, const Interval& span, const Interval& window,
                    const BreakdownOptions& options, Report* report) {
   RunTraining training;
   Result<std::vector<ReportTarget>> targets = TargetTimes(run, clocks, span, options, *report);
@@ -55,11 +56,16 @@ Status AddTraining(const Run& run, const std::vector<SteppingThread>& threads,
   training.targets = std::move(*targets);
   // Of summed time the records are gone.
   if (run.sums == nullptr) {
-    AddToProcesses(run, threads, report);
-    training.work = WorkOf(run, threads, clocks, *report);
+    AddToProcesses(run, recorded.threads, report);
+    training.work = WorkOf(run, recorded.threads, clocks, *report);
     training.samples = SampleUse(run, clocks, *report);
+    // Of a replayed run nobody asks.
+    if (!run.recorded_offsets_ns) {
+      training.roles = RolesAtWork(run, recorded.waits, recorded.activity, unknown, clocks, window,
+                                   options, *report);
+    }
   }
-  if (!training.targets.empty() || !training.work.empty() || training.samples) {
+  if (!training.targets.empty() || !training.work.empty() || training.samples || training.roles) {
     report->run.training = std::make_shared<const RunTraining>(std::move(training));
   }
   return Ok{};

@@ -13,6 +13,8 @@
 #include "analysis/base/interval.h"
 #include "analysis/base/status.h"
 #include "analysis/processes/clock_align.h"
+#include "analysis/processes/device_usage.h"
+#include "analysis/processes/known_waits.h"
 #include "analysis/report/report.h"
 #include "analysis/sweep/iteration_book.h"
 #include "analysis/trace/run.h"
@@ -26,9 +28,18 @@ struct SteppingThread {
   std::vector<Iteration> steady;
 };
 
-// |threads|: by process. |span|: the run's. |report| has everything else but what is said about it. An error is internal.
-Status AddTraining(const Run& run, const std::vector<SteppingThread>& threads,
-                   const ClockAlignment& clocks, const Interval& span,
+// What is known of processes whose events are there, by process and on their own clocks; all of it
+// outlives the object.
+struct RecordedProcesses {
+  const std::vector<SteppingThread>& threads;
+  const KnownWaits& waits;
+  const RunActivity& activity;
+};
+
+// |span|: the run's; |window|: of the headline. |report| has everything else but what is said about
+// it. An error is internal.
+Status AddTraining(const Run& run, const RecordedProcesses& recorded, const RunUnknown& unknown,
+                   const ClockAlignment& clocks, const Interval& span, const Interval& window,
                    const BreakdownOptions& options, Report* report);
 
 }  // namespace gpubound

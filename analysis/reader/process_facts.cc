@@ -85,6 +85,7 @@ void ReadFacts(const MetaRows& meta, ProcessTrace* process, RecordedSpan* span) 
   if (rank && size && *rank >= 0 && *rank < *size) {
     process->job = {TextOf(meta, "rank_variable"), *rank, *size};
   }
+  process->role = TextOf(meta, "role");
   process->parent_pid = IntOf(meta, "parent_pid").value_or(0);
   process->name = TextOf(meta, "name");
   process->command = SplitAtNul(TextOf(meta, "command"));

@@ -90,11 +90,100 @@ struct ReportSamples {
   std::string why_no_goodput;  // empty: there is one
 };
 
+// Of GPU time in which a device was idle that a process of a role held.
+struct ReportBubble {
+  std::string cause;
+  int64_t ns = 0;
+};
+
+// A process while it had a role. Times lie in the window of ReportRoles.
+struct ReportRoleProcess {
+  std::string host;
+  int64_t pid = 0;
+  bool inferred = false;  // from its operations; else the program, a hook or GPUBOUND_ROLE said so
+  int64_t ns = 0;         // that it had it for
+  int64_t active_ns = 0;  // of that
+  // For a replay, not in the JSON: its place in Report::processes, and the operations in which it was
+  // with that role, whenever that was.
+  size_t place = 0;
+  std::vector<std::string> operations;
+};
+
+// A role of a run: its processes, and the devices that they held.
+struct ReportRole {
+  std::string role;
+  int64_t active_ns = 0;  // one of them was
+  // Of each device that one of them uses, while it has the role: sums to held_ns.
+  int64_t held_ns = 0;
+  int64_t busy_ns = 0;
+  int64_t idle_ns = 0;
+  int64_t unknown_ns = 0;
+  std::vector<ReportBubble> bubbles;  // sums to idle_ns; longest first
+  std::vector<ReportRoleProcess> processes;
+  std::optional<double> BubbleRatio() const {
+    if (held_ns == 0) return std::nullopt;
+    return static_cast<double>(idle_ns) / static_cast<double>(held_ns);
+  }
+};
+
+// For how long these roles, and no others, were active at once.
+struct ReportRoleOverlap {
+  std::vector<std::string> roles;  // in the order of ReportRoles; none: nobody was
+  int64_t ns = 0;
+};
+
+// How long the workers of a rollout took, over those rollouts that lie in the window.
+struct ReportTail {
+  uint64_t rollouts = 0;
+  uint64_t parts = 0;  // of a worker in a rollout; the next three are about their lengths
+  int64_t median_ns = 0;
+  int64_t p95_ns = 0;  // the smallest length that 95 % do not exceed
+  int64_t max_ns = 0;
+  int64_t rollout_ns = 0;  // of the rollouts
+  int64_t tail_ns = 0;     // of that, after nine in ten of the workers had ended
+  int64_t held_ns = 0;     // in the tails, of devices that rollout holds
+  int64_t busy_ns = 0;     // of that
+};
+
+// What the run would save if all that processes do in a role took no time: of its iterations where the
+// headline is about those, else of its span.
+struct ReportRoleSaving {
+  std::string role;
+  double saves = 0;
+  double saves_low = 0;
+  double saves_high = 0;
+};
+
+// What the roles of a run did in the part of it that the headline is about.
+struct ReportRoles {
+  int64_t ns = 0;                          // of that
+  std::vector<ReportRole> roles;           // in the order in which data flows; two or more
+  std::vector<ReportRoleOverlap> overlap;  // sums to ns; longest first
+  // What it would take at least if no process waited for another one.
+  int64_t perfect_overlap_ns = 0;
+  double PerfectOverlapSaves() const {
+    return ns == 0 ? 0 : 1 - static_cast<double>(perfect_overlap_ns) / static_cast<double>(ns);
+  }
+  std::optional<ReportTail> tail;
+  std::string why_no_tail;                // empty: there is one
+  std::vector<ReportRoleSaving> savings;  // the largest first; empty where it was not replayed
+  // The role that bounds the run, or "balanced" between the first two; empty: not known, as where
+  // none saves much by itself. A replay does not know how many samples lay between two processes.
+  std::string Bound() const {
+    constexpr double kBalanced = 0.05;
+    if (savings.empty() || savings.size() != roles.size() || savings[0].saves < kBalanced)
+      return {};
+    const bool balanced = savings.size() > 1 && savings[0].saves - savings[1].saves <= kBalanced;
+    return balanced ? "balanced" : savings[0].role;
+  }
+};
+
 // Of a run.
 struct RunTraining {
   std::vector<ReportTarget> targets;  // as they were asked for
   std::vector<ReportWork> work;       // those that are counted, in the order above
   std::optional<ReportSamples> samples;
+  std::optional<ReportRoles> roles;  // absent where there are fewer than two
 };
 
 // Model FLOPs utilisation over the iterations after warm-up.

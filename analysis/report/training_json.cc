@@ -3,6 +3,8 @@
 // Field by field. No state.
 #include "analysis/report/training_json.h"
 
+#include <string>
+
 namespace gpubound {
 namespace {
 
@@ -62,6 +64,55 @@ Json SamplesJson(const ReportSamples& samples) {
       {"why_no_goodput", samples.why_no_goodput}};
 }
 
+Json RoleJson(const ReportRole& role) {
+  return Json{{"role", role.role},
+              {"active_ns", role.active_ns},
+              {"held_ns", role.held_ns},
+              {"busy_ns", role.busy_ns},
+              {"idle_ns", role.idle_ns},
+              {"unknown_ns", role.unknown_ns},
+              {"bubble_ratio", OrNull(role.BubbleRatio())},
+              {"bubbles", ArrayOf(role.bubbles,
+                                  [](const ReportBubble& row) {
+                                    return Json{{"cause", row.cause}, {"ns", row.ns}};
+                                  })},
+              {"processes", ArrayOf(role.processes, [](const ReportRoleProcess& row) {
+                 return Json{{"host", row.host},
+                             {"pid", row.pid},
+                             {"inferred", row.inferred},
+                             {"ns", row.ns},
+                             {"active_ns", row.active_ns}};
+               })}};
+}
+
+Json TailJson(const ReportTail& tail) {
+  return Json{
+      {"rollouts", tail.rollouts}, {"parts", tail.parts},     {"median_ns", tail.median_ns},
+      {"p95_ns", tail.p95_ns},     {"max_ns", tail.max_ns},   {"rollout_ns", tail.rollout_ns},
+      {"tail_ns", tail.tail_ns},   {"held_ns", tail.held_ns}, {"busy_ns", tail.busy_ns}};
+}
+
+Json RolesJson(const ReportRoles& roles) {
+  const std::string bound = roles.Bound();
+  return Json{{"ns", roles.ns},
+              {"roles", ArrayOf(roles.roles, RoleJson)},
+              {"overlap", ArrayOf(roles.overlap,
+                                  [](const ReportRoleOverlap& row) {
+                                    return Json{{"roles", row.roles}, {"ns", row.ns}};
+                                  })},
+              {"perfect_overlap_ns", roles.perfect_overlap_ns},
+              {"perfect_overlap_saves", roles.PerfectOverlapSaves()},
+              {"tail", roles.tail ? TailJson(*roles.tail) : Json()},
+              {"why_no_tail", roles.why_no_tail},
+              {"bound", bound.empty() ? Json() : Json(bound)},
+              {"savings", ArrayOf(roles.savings, [](const ReportRoleSaving& row) {
+                 return Json{{"role", row.role},
+                             {"saves", row.saves},
+                             {"saves_low", row.saves_low},
+                             {"saves_high", row.saves_high}};
+               })}};
+}
+
 Json FlopsJson(const ReportFlops& flops) {
   return Json{{"done", flops.done},
               {"ns", flops.ns},
@@ -88,7 +139,8 @@ OrderedJson TrainingJson(const RunTraining* training) {
   if (training == nullptr) return nullptr;
   return Json{{"targets", ArrayOf(training->targets, TargetJson)},
               {"work", ArrayOf(training->work, WorkJson)},
-              {"samples", training->samples ? SamplesJson(*training->samples) : Json()}};
+              {"samples", training->samples ? SamplesJson(*training->samples) : Json()},
+              {"roles", training->roles ? RolesJson(*training->roles) : Json()}};
 }
 
 OrderedJson TrainingJson(const ProcessTraining* training) {

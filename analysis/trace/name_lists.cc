@@ -120,4 +120,9 @@ const NameList& WeightSyncNames() {
   return list;
 }
 
+const NameList& RewardNames() {
+  static const NameList list(kRewardNamesText);
+  return list;
+}
+
 }  // namespace gpubound

@@ -36,6 +36,7 @@ const NameList& CheckpointNames();
 const NameList& CompileNames();
 const NameList& SimulationNames();
 const NameList& WeightSyncNames();
+const NameList& RewardNames();
 
 }  // namespace gpubound
 

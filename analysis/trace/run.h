@@ -275,6 +275,7 @@ struct ProcessFacts {
   std::string boot_id;         // of the machine's kernel; empty where the trace does not say
   int64_t pid_namespace = 0;   // inode; 0 likewise
   std::optional<JobRank> job;  // absent where no launcher told
+  std::string role;  // as GPUBOUND_ROLE says (process_role.h), which may be no role; or empty
   int64_t parent_pid = 0;
   std::string name;
   std::vector<std::string> command;

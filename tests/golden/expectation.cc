@@ -24,12 +24,14 @@ bool IsTable(const std::string& section) {
   return section.starts_with("rows") || section.starts_with("idle") ||
          section.starts_with("kernels") || section == "devices" || section == "parts" ||
          section == "iterations by operation" || section == "operations on devices" ||
-         section == "ranks" || section == "targets" || section == "work";
+         section == "ranks" || section == "targets" || section == "work" || section == "roles" ||
+         section == "overlap";
 }
 bool IsValues(const std::string& section) {
   return section.starts_with("process") || section == "iterations" || section == "run" ||
          section == "ledger" || section.starts_with("flops") ||
-         section.starts_with("weight-sync") || section == "samples";
+         section.starts_with("weight-sync") || section == "samples" || section == "tail" ||
+         section == "together";
 }
 
 std::string Trim(const std::string& text) {
@@ -262,6 +264,52 @@ Values SampleValues(const ReportRun& run) {
   return values;
 }
 
+const ReportRoles* RolesOf(const Report& report) {
+  const auto& training = report.run.training;
+  return training == nullptr || !training->roles ? nullptr : &*training->roles;
+}
+
+Values RoleValues(const ReportRole& role) {
+  Values values = {{"active", role.active_ns},
+                   {"held", role.held_ns},
+                   {"busy", role.busy_ns},
+                   {"idle", role.idle_ns},
+                   {"unknown", role.unknown_ns},
+                   {"bubble_ratio", PerMille(role.BubbleRatio())},
+                   {"processes", static_cast<int64_t>(role.processes.size())},
+                   {"inferred", 0}};
+  for (const ReportRoleProcess& process : role.processes) {
+    values["inferred"] += process.inferred ? 1 : 0;
+    values["active:" + std::to_string(process.pid)] += process.active_ns;
+  }
+  for (const ReportBubble& bubble : role.bubbles) {
+    std::string cause = bubble.cause;
+    std::replace(cause.begin(), cause.end(), ' ', '_');
+    values[cause] = bubble.ns;
+  }
+  return values;
+}
+
+std::string NameOf(const ReportRoleOverlap& row) {
+  std::string name;
+  for (const std::string& role : row.roles) name += (name.empty() ? "" : "+") + role;
+  return name.empty() ? "none" : name;
+}
+
+Values TailValues(const ReportRoles& roles) {
+  if (!roles.tail) return {{"rollouts", 0}};
+  const ReportTail& tail = *roles.tail;
+  return {{"rollouts", static_cast<int64_t>(tail.rollouts)},
+          {"parts", static_cast<int64_t>(tail.parts)},
+          {"median", tail.median_ns},
+          {"p95", tail.p95_ns},
+          {"max", tail.max_ns},
+          {"rollout", tail.rollout_ns},
+          {"tail", tail.tail_ns},
+          {"held", tail.held_ns},
+          {"busy", tail.busy_ns}};
+}
+
 Values ProcessValues(const ReportProcess& process) {
   Values values = {{"span", process.span_ns},
                    {"gpu_busy", process.gpu_busy_ns},
@@ -377,6 +425,15 @@ Table ActualTable(const Report& report, const std::string& section) {
   } else if (section == "work") {
     if (report.run.training == nullptr) return table;
     for (const ReportWork& work : report.run.training->work) table[work.counter] = WorkValues(work);
+  } else if (section == "roles" || section == "overlap") {
+    const ReportRoles* const roles = RolesOf(report);
+    if (roles == nullptr) return table;
+    for (const ReportRole& role : roles->roles) {
+      if (section == "roles") table[role.role] = RoleValues(role);
+    }
+    for (const ReportRoleOverlap& row : roles->overlap) {
+      if (section == "overlap") table[NameOf(row)] = {{"ns", row.ns}};
+    }
   } else if (section == "targets") {
     if (report.run.training == nullptr) return table;
     for (const ReportTarget& target : report.run.training->targets) {
@@ -412,6 +469,14 @@ Values ActualValues(const Report& report, const std::string& section) {
   if (section == "iterations") return IterationValues(report);
   if (section == "run") return RunValues(report.run);
   if (section == "samples") return SampleValues(report.run);
+  if (section == "tail" || section == "together") {
+    const ReportRoles* const roles = RolesOf(report);
+    if (roles == nullptr) return {{"roles", 0}};
+    if (section == "tail") return TailValues(*roles);
+    return {{"ns", roles->ns},
+            {"roles", static_cast<int64_t>(roles->roles.size())},
+            {"perfect_overlap", roles->perfect_overlap_ns}};
+  }
   if (section.starts_with("flops")) return FlopsValues(ProcessOf(report, section));
   if (section.starts_with("weight-sync")) return SyncValues(ProcessOf(report, section));
   if (section.starts_with("process")) return ProcessValues(ProcessOf(report, section));

@@ -22,7 +22,13 @@
 //                                       records=4 pid=100 parts=40 wall:OPERATION=30 busy:OPERATION=5
 //     expect work                       COUNTER: done=16 ns=80 per_second=200000000 per_simulation=4
 //                                       per_both=3 (-1: none) gpu_ns=5 gpu_busy_ns=2 (of each)
+//     expect roles                      ROLE: active=60 held=100 busy=40 idle=60 unknown=0 starved=30
+//                                       weight_sync=10 bubble_ratio=600 (per mille, -1: none)
+//                                       processes=1 inferred=0 active:PID=60
+//     expect overlap                    ROLE+ROLE: ns=20; none
 //   values, on the line itself:
+//     expect together ns=100            of roles; also roles (0: said of none), perfect_overlap
+//     expect tail rollouts=2            also parts, median, p95, max, rollout, tail, held, busy
 //     expect flops [of PID] done=10     also ns, busy, mfu, busy_mfu (per mille, -1: none), impossible
 //     expect weight-sync [of PID] count=2  also iterations, ns, exposed, hidden, bytes (-1: none)
 //     expect samples consumed=10        also discarded, unknown_version, behind:N, reason:WORD,

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/attribution/role_sweep.h"
 #include "analysis/report/report_training.h"
 #include "analysis/trace/idle_cause.h"
 #include "analysis/trace/work_classes.h"
@@ -34,6 +35,9 @@ Report WithOneOfEverything() {
   training.targets.emplace_back();
   training.work.emplace_back();
   training.samples.emplace();
+  training.roles.emplace().roles.emplace_back();
+  training.roles->overlap.emplace_back();
+  training.roles->tail.emplace();
   ProcessTraining of_process;
   of_process.flops.emplace();
   of_process.weight_sync.emplace();
@@ -67,6 +71,14 @@ bool IsTransition(const std::string& key) {
 bool IsCause(const std::string& key) {
   for (size_t i = 0; i < kIdleCauses; ++i) {
     if (key == IdleCauseName(static_cast<IdleCause>(i))) return true;
+  }
+  return false;
+}
+
+bool IsBubble(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  for (size_t i = 0; i < kBubbles; ++i) {
+    if (key == BubbleName(static_cast<Bubble>(i))) return true;
   }
   return false;
 }
@@ -121,6 +133,7 @@ bool IsKey(const std::string& of_any, const std::string& key) {
   if (section == "idle") return key == "sum" || IsCause(key);
   if (IsFixedKey(section, key)) return true;
   if (section == "samples") return key.starts_with("behind:") || key.starts_with("reason:");
+  if (section == "roles") return key.starts_with("active:") || IsBubble(key);
   if (section == "targets") return key.starts_with("wall:") || key.starts_with("busy:");
   if (section == "rows") return IsTransition(key);
   if (section == "process") return NamesProcess(key);

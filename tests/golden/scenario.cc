@@ -127,6 +127,10 @@ class Parser {
       process_.python = w[1] == "python";
       return true;
     }
+    if (w[0] == "role" && w.size() == 2) {
+      process_.role = w[1];
+      return true;
+    }
     if (w[0] == "thread" && w.size() == 2) return AddThread(w[1]);
     if (w[0] == "look" && w.size() == 6) return Look(w);
     if (w[0] == "unknown" && w.size() == 3) {

@@ -6,6 +6,7 @@
 //   span 0 100                       span of the process (default 0 100)
 //   host NAME 60000000000            its host, whose wall clock shows that at 0
 //   base python|native               base layer (default python)
+//   role train                       GPUBOUND_ROLE; elsewhere a counter role:train says so
 //   thread NAME                      the first one is the main thread
 //   @10 NAME begin operation WHAT    also: begin layer LAYER[:FUNCTION],
 //                                    begin annotation [DOMAIN:]WHAT

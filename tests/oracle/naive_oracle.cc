@@ -506,6 +506,7 @@ class Oracle {
     result->waiting[Phase(t) + "|" + operation] += column == "waiting";
     result->did[t] = {operation, layer};
     result->cause[t] = cause;
+    result->phase[t] = Phase(t);
     if (gpu == "idle") {
       const std::string queued = Queued(0, t);
       result->all_idle[t] = queued.empty() ? cause : queued;

@@ -46,6 +46,7 @@ struct NaiveBreakdown {
   std::map<std::string, std::pair<uint64_t, int64_t>> kernels;
   std::map<int64_t, std::pair<std::string, std::string>> did;  // operation, layer: by instant
   std::map<int64_t, std::string> cause;                        // of idle time, as the CPU tells it
+  std::map<int64_t, std::string> phase;                        // by instant
   // By device and instant: "queued" or "event-wait", where the CPU tells nothing.
   std::map<std::pair<uint32_t, int64_t>, std::string> queued;
   std::map<int64_t, std::string> all_idle;  // the cause of time in which no device works

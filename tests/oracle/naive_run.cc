@@ -48,7 +48,10 @@ class Oracle {
       results[p].breakdown = BreakDownNaively(run_.processes[p], others_[p]);
       results[p].inherits = !others_[p].awaited_under.empty();
     }
-    for (size_t p = 0; p < results.size(); ++p) AddWaits(p, &results);
+    for (size_t p = 0; p < results.size(); ++p) {
+      results[p].awaited_at = waits_[p];
+      AddWaits(p, &results);
+    }
     return results;
   }
 

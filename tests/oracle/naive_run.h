@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,10 @@ namespace gpubound::oracle {
 struct NaiveProcess {
   NaiveBreakdown breakdown;
   bool inherits = false;
-  std::map<std::string, int64_t> waits;      // "pids|operation" -> ns
-  std::map<std::string, int64_t> awaited;    // "pid|operation" -> ns
-  std::map<std::string, int64_t> meanwhile;  // "pid|operation|its operation|its layer" -> ns
+  std::map<int64_t, std::set<int64_t>> awaited_at;  // for whom it waits, by instant
+  std::map<std::string, int64_t> waits;             // "pids|operation" -> ns
+  std::map<std::string, int64_t> awaited;           // "pid|operation" -> ns
+  std::map<std::string, int64_t> meanwhile;         // "pid|operation|its operation|its layer" -> ns
 };
 
 // By process. The waits of |run| are as they were recorded.

@@ -122,7 +122,50 @@ Figure WeightSyncTime(const Report& report, int64_t ReportWeightSync::*ns) {
   return Exact(FigureKind::kTime, Number(sync.*ns), Number(sync.ns));
 }
 
-constexpr std::array<RunFigure, 25> kRunFigures{{
+const ReportRoles* RolesOf(const Report& report) {
+  const auto& training = report.run.training;
+  return training == nullptr || !training->roles ? nullptr : &*training->roles;
+}
+
+// The share of GPU time that |role| held and that was idle. What is not known may have been either, and
+// so may what others than the run used.
+Figure BubbleRatio(const Report& report, const char* role) {
+  const ReportRoles* const roles = RolesOf(report);
+  if (roles == nullptr) return NotKnown(FigureKind::kShare);
+  for (const ReportRole& row : roles->roles) {
+    if (row.role != role || row.held_ns == 0) continue;
+    const double held = Number(row.held_ns);
+    Figure figure =
+        AtLeast(FigureKind::kShare, Number(row.idle_ns) / held, Number(row.unknown_ns) / held);
+    if (report.run.gpu_busy_is_lower_bound) figure.low = 0;
+    if (report.run.gpu_busy_is_upper_bound) figure.high = 1;
+    return figure;
+  }
+  return NotKnown(FigureKind::kShare);
+}
+
+// The share of the time in which both roles, and perhaps others, were active.
+Figure RolloutAndTrain(const Report& report) {
+  const ReportRoles* const roles = RolesOf(report);
+  if (roles == nullptr || roles->ns == 0) return NotKnown(FigureKind::kShare);
+  int64_t ns = 0;
+  for (const ReportRoleOverlap& row : roles->overlap) {
+    const auto has = [&row](const char* role) {
+      return std::find(row.roles.begin(), row.roles.end(), role) != row.roles.end();
+    };
+    if (has("rollout") && has("train")) ns += row.ns;
+  }
+  return Exact(FigureKind::kShare, Number(ns) / Number(roles->ns));
+}
+
+Figure TailShare(const Report& report) {
+  const ReportRoles* const roles = RolesOf(report);
+  if (roles == nullptr || !roles->tail) return NotKnown(FigureKind::kShare);
+  return Exact(FigureKind::kShare,
+               Ratio(Number(roles->tail->tail_ns), Number(roles->tail->rollout_ns)));
+}
+
+constexpr std::array<RunFigure, 31> kRunFigures{{
     {"gpu_busy", FigureKind::kShare,
      [](const Report& report) { return BusyShare(report, report.run.gpu_busy_share); }},
     {"gpu_compute", FigureKind::kShare,
@@ -202,6 +245,20 @@ constexpr std::array<RunFigure, 25> kRunFigures{{
      [](const Report& report) { return WeightSyncTime(report, &ReportWeightSync::exposed_ns); }},
     {"weight_sync_hidden", FigureKind::kTime,
      [](const Report& report) { return WeightSyncTime(report, &ReportWeightSync::hidden_ns); }},
+    {"rollout_bubble", FigureKind::kShare,
+     [](const Report& report) { return BubbleRatio(report, "rollout"); }},
+    {"train_bubble", FigureKind::kShare,
+     [](const Report& report) { return BubbleRatio(report, "train"); }},
+    {"reward_bubble", FigureKind::kShare,
+     [](const Report& report) { return BubbleRatio(report, "reward"); }},
+    {"rollout_and_train", FigureKind::kShare, RolloutAndTrain},
+    {"rollout_tail", FigureKind::kShare, TailShare},
+    {"perfect_overlap_saves", FigureKind::kShare,
+     [](const Report& report) {
+       const ReportRoles* const roles = RolesOf(report);
+       if (roles == nullptr) return NotKnown(FigureKind::kShare);
+       return Exact(FigureKind::kShare, roles->PerfectOverlapSaves());
+     }},
     {"processes", FigureKind::kCount,
      [](const Report& report) {
        return Exact(FigureKind::kCount, static_cast<double>(report.processes.size()));

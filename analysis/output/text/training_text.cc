@@ -71,6 +71,102 @@ std::string SyncText(const ReportWeightSync& sync, const TextOptions& options) {
   return text;
 }
 
+// --- Roles ---
+
+constexpr size_t kMostBubbles = 2;  // of a role, on a screen
+
+std::string BubbleText(const ReportRole& role, bool brief) {
+  std::string text = role.role + (role.unknown_ns > 0 ? " at least " : " ") +
+                     FormatShare(ShareOf(role.idle_ns, role.held_ns));
+  std::string causes;
+  const size_t most = brief ? std::min(kMostBubbles, role.bubbles.size()) : role.bubbles.size();
+  for (size_t i = 0; i < most; ++i) {
+    const ReportBubble& bubble = role.bubbles[i];
+    causes +=
+        (i == 0 ? "" : ", ") + bubble.cause + " " + FormatShare(ShareOf(bubble.ns, role.held_ns));
+  }
+  return text + (causes.empty() ? "" : " (" + causes + ")");
+}
+
+// How much of the GPU time that each role holds is idle.
+std::string BubblesText(const ReportRoles& roles, bool brief) {
+  std::string text;
+  for (const ReportRole& role : roles.roles) {
+    if (role.held_ns == 0) continue;
+    text += (text.empty() ? "Idle GPU time by role: " : "; ") + BubbleText(role, brief);
+  }
+  return text;
+}
+
+std::string OverlapText(const ReportRoles& roles) {
+  std::string text = "At work:";
+  for (size_t i = 0; i < roles.overlap.size(); ++i) {
+    const ReportRoleOverlap& row = roles.overlap[i];
+    text += i == 0 ? " " : ", ";
+    for (size_t r = 0; r < row.roles.size(); ++r) text += (r == 0 ? "" : " and ") + row.roles[r];
+    text += std::string(row.roles.empty()       ? "nobody"
+                        : row.roles.size() == 1 ? " alone"
+                                                : "") +
+            " " + FormatShare(ShareOf(row.ns, roles.ns));
+  }
+  return text + " of the time";
+}
+
+// What the roles cost each other, and which of them the run waits for.
+std::string BoundText(const ReportRoles& roles, bool brief) {
+  std::string text;
+  const std::string bound = roles.Bound();
+  if (!bound.empty()) {
+    text = bound == "balanced" ? "The roles are balanced" : "The run is bound by " + bound;
+  }
+  for (size_t i = 0; !bound.empty() && i < roles.savings.size(); ++i) {
+    const ReportRoleSaving& saving = roles.savings[i];
+    text +=
+        (i == 0 ? ": infinitely fast, " + saving.role + " would save " : ", " + saving.role + " ") +
+        FormatShare(saving.saves);
+    if (!brief) {
+      text += " (" + FormatShare(saving.saves_low) + " to " + FormatShare(saving.saves_high) + ")";
+    }
+  }
+  text += text.empty() ? "P" : "; p";
+  return text + "erfect overlap of the roles would save at most " +
+         FormatShare(roles.PerfectOverlapSaves());
+}
+
+std::string TailText(const ReportRoles& roles, const TextOptions& options) {
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  if (!roles.tail) {
+    const bool any = std::any_of(roles.roles.begin(), roles.roles.end(), [](const auto& role) {
+      return role.role == "rollout" && role.processes.size() > 1;
+    });
+    return any ? "Tail of rollouts: not known, since " + roles.why_no_tail : "";
+  }
+  const ReportTail& tail = *roles.tail;
+  std::string text = "Tail of rollouts: " + FormatShare(ShareOf(tail.tail_ns, tail.rollout_ns)) +
+                     " of their time, after nine in ten workers had ended (" +
+                     Counted(tail.rollouts, "rollout") + "; a worker takes " +
+                     time(tail.median_ns) + " in the median, 95 % of them at most " +
+                     time(tail.p95_ns) + ", the longest " + time(tail.max_ns) + ")";
+  if (tail.held_ns > 0) {
+    text += "; GPU busy meanwhile " + FormatShare(ShareOf(tail.busy_ns, tail.held_ns));
+  }
+  return text;
+}
+
+// Whose roles nobody said.
+std::string InferredText(const ReportRoles& roles) {
+  std::string text;
+  for (const ReportRole& role : roles.roles) {
+    const auto inferred = std::count_if(role.processes.begin(), role.processes.end(),
+                                        [](const auto& process) { return process.inferred; });
+    if (inferred == 0) continue;
+    text += (text.empty() ? "Inferred from operations: " : ", ") + role.role + " of " +
+            FormatCount(static_cast<uint64_t>(inferred)) +
+            (inferred == 1 ? " process" : " processes");
+  }
+  return text.empty() ? text : text + "; gpubound.role() says what a process is for";
+}
+
 // --- Samples ---
 
 std::string WasteText(const ReportSamples& samples) {
@@ -192,6 +288,10 @@ std::string TrainingLines(const Report& report, const TextOptions& options) {
     }
   }
   const auto& training = report.run.training;
+  if (training != nullptr && training->roles) {
+    lines += Sentence(BubblesText(*training->roles, /*brief=*/true), options);
+    lines += Sentence(BoundText(*training->roles, /*brief=*/true), options);
+  }
   if (training != nullptr && training->samples &&
       training->samples->discarded_share.value_or(0) >= kMuch) {
     lines += Sentence(WasteText(*training->samples), options);
@@ -203,6 +303,13 @@ std::string TrainingSection(const Report& report, const TextOptions& options) {
   std::string text;
   if (const auto& training = report.run.training; training != nullptr) {
     for (const ReportWork& work : training->work) text += Sentence(WorkDoneText(work), options);
+    if (training->roles) {
+      text += Sentence(BubblesText(*training->roles, /*brief=*/false), options);
+      text += Sentence(OverlapText(*training->roles), options);
+      text += Sentence(BoundText(*training->roles, /*brief=*/false), options);
+      text += Sentence(TailText(*training->roles, options), options);
+      text += Sentence(InferredText(*training->roles), options);
+    }
     if (training->samples) {
       text += Sentence(StalenessText(*training->samples), options);
       text += Sentence(WasteText(*training->samples), options);

@@ -18,7 +18,8 @@ namespace gpubound {
 std::string TargetText(const ReportTarget& target, const TextOptions& options, bool brief = false);
 
 // What the first screen says of the process whose iterations are the run's: how much of the device's
-// peak it uses, its weight syncs where they hold it up, and waste.
+// peak it uses, its weight syncs where they hold it up, and waste; and what the roles of processes
+// cost each other.
 std::string TrainingLines(const Report& report, const TextOptions& options);
 
 // All that is known beside targets, at length.

@@ -61,6 +61,12 @@ Report ReportWithEverything() {
   training.work.emplace_back();
   training.samples.emplace().versions_behind.emplace_back();
   training.samples->reasons.emplace_back();
+  ReportRoles& roles = training.roles.emplace();
+  roles.roles.emplace_back().bubbles.emplace_back();
+  roles.roles.back().processes.emplace_back();
+  roles.overlap.emplace_back();
+  roles.tail.emplace();
+  roles.savings.emplace_back();
   report.run.training = std::make_shared<const RunTraining>(std::move(training));
   report.diagnosis.emplace_back().saving.emplace();
   ReportCriticalPath& path = report.run.critical_path.emplace();

@@ -88,6 +88,33 @@ TEST_F(CheckTest, ThroughputIsWhatTheProgramCounts) {
   EXPECT_EQ(Of("tokens_per_second>=1"), Outcome::kUndecided);
 }
 
+TEST_F(CheckTest, RolesHaveFiguresWhereTheRunHasSeveral) {
+  for (const char* figure : {"train_bubble", "rollout_and_train", "perfect_overlap_saves"}) {
+    EXPECT_EQ(Of(std::string(figure) + ">=0%"), Outcome::kUndecided) << "it has none: " << figure;
+  }
+  RunTraining training;
+  ReportRoles& roles = training.roles.emplace();
+  roles.ns = 100;
+  ReportRole& train = roles.roles.emplace_back();
+  train.role = "train";
+  train.held_ns = 200;
+  train.idle_ns = 50;
+  train.unknown_ns = 20;
+  roles.roles.emplace_back().role = "rollout";
+  roles.overlap = {{{"rollout", "train"}, 20}, {{"rollout", "reward", "train"}, 10}, {{}, 70}};
+  roles.perfect_overlap_ns = 60;
+  report_.run.training = std::make_shared<const RunTraining>(training);
+  EXPECT_EQ(Of("train_bubble>=25%"), Outcome::kHolds);
+  EXPECT_EQ(Of("train_bubble<=30%"), Outcome::kUndecided) << "as much as is unknown may be idle";
+  EXPECT_EQ(Of("train_bubble<=35%"), Outcome::kHolds);
+  EXPECT_EQ(Of("rollout_bubble<=35%"), Outcome::kUndecided) << "it holds no device";
+  EXPECT_EQ(Of("rollout_and_train==30%"), Outcome::kHolds);
+  EXPECT_EQ(Of("perfect_overlap_saves<=40%"), Outcome::kHolds);
+  EXPECT_EQ(Of("rollout_tail<=1%"), Outcome::kUndecided) << "no rollout ended";
+  report_.run.gpu_busy_is_lower_bound = true;
+  EXPECT_EQ(Of("train_bubble>=25%"), Outcome::kUndecided) << "others may have used the device";
+}
+
 TEST_F(CheckTest, ATargetHasTheTimeAtWhichItWasReached) {
   EXPECT_EQ(Of("time_to(return>=450)<=60s"), Outcome::kUndecided) << "nobody looked for it";
   RunTraining training;

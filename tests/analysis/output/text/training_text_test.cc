@@ -44,11 +44,11 @@ ReportTarget Reached(const std::string& name) {
 
 TEST(TrainingText, ATargetHasItsTimeWithoutProfilingAndWhereItWent) {
   ReportTarget target = Reached("return>=450");
-  EXPECT_EQ(TargetLines(ReportOf({{target}, {}, {}}, {}), {}),
+  EXPECT_EQ(TargetLines(ReportOf({{target}, {}, {}, {}}, {}), {}),
             "return>=450 (mean of 10 records): reached after 500 ms as recorded, not\n"
             "  corrected for profiling: update 60 %, simulation 40 %.\n");
   target.corrected = CorrectedTime{480 * kMs, 470 * kMs, 490 * kMs};
-  EXPECT_THAT(TargetLines(ReportOf({{target}, {}, {}}, {}), {}),
+  EXPECT_THAT(TargetLines(ReportOf({{target}, {}, {}, {}}, {}), {}),
               HasSubstr("without profiling 480 ms\n  (470 ms to 490 ms): update 60 %"));
 }
 
@@ -58,7 +58,7 @@ TEST(TrainingText, SeveralTargetsHaveALineEachOnTheScreenAndAllInFull) {
   unknown.parts.clear();
   unknown.why_not = "nothing recorded 'x'; its counters are a, b, c";
   const Report report =
-      ReportOf({{Reached("a>=1"), unknown, Reached("c>=1 over 5"), unknown}, {}, {}}, {});
+      ReportOf({{Reached("a>=1"), unknown, Reached("c>=1 over 5"), unknown}, {}, {}, {}}, {});
   EXPECT_EQ(TargetLines(report, {}),
             "a>=1 (mean of 10): reached after 500 ms as recorded, not corrected for\n"
             "  profiling.\n"
@@ -102,6 +102,74 @@ TEST(TrainingText, TheScreenSaysWeightSyncAndWasteWhereTheyMatter) {
             "Weight sync: 10 in 10 iterations (1 in each), exposed 60.0 ms (6.0 % of the\n"
             "  time).\n"
             "Samples discarded: 20 %.\n");
+}
+
+ReportRoles SomeRoles() {
+  ReportRoles roles;
+  roles.ns = 100;
+  ReportRole& rollout = roles.roles.emplace_back();
+  rollout.role = "rollout";
+  rollout.held_ns = 200;
+  rollout.idle_ns = 100;
+  rollout.unknown_ns = 20;
+  rollout.bubbles = {{"blocked", 60}, {"tail", 30}, {"other", 10}};
+  rollout.processes = {{"host", 1, true, 100, 70, 0, {}}, {"host", 2, true, 100, 60, 1, {}}};
+  ReportRole& train = roles.roles.emplace_back();
+  train.role = "train";
+  train.held_ns = 100;
+  train.idle_ns = 40;
+  train.bubbles = {{"starved", 40}};
+  train.processes = {{"host", 3, false, 100, 50, 2, {}}};
+  roles.overlap = {{{"rollout"}, 40}, {{"rollout", "train"}, 30}, {{"train"}, 20}, {{}, 10}};
+  roles.perfect_overlap_ns = 70;
+  return roles;
+}
+
+RunTraining WithRoles(ReportRoles roles) {
+  RunTraining training;
+  training.roles = std::move(roles);
+  return training;
+}
+
+TEST(TrainingText, TheScreenSaysWhatRolesCostEachOther) {
+  EXPECT_EQ(TrainingLines(ReportOf(WithRoles(SomeRoles()), {}), {}),
+            "Idle GPU time by role: rollout at least 50 % (blocked 30 %, tail 15 %); train\n"
+            "  40 % (starved 40 %).\n"
+            "Perfect overlap of the roles would save at most 30 %.\n");
+}
+
+TEST(TrainingText, TheBoundHasWhatEachRoleWouldSave) {
+  ReportRoles roles = SomeRoles();
+  roles.savings = {{"train", 0.4, 0.38, 0.42}, {"rollout", 0.3, 0.2, 0.4}};
+  EXPECT_THAT(
+      TrainingLines(ReportOf(WithRoles(roles), {}), {}),
+      HasSubstr("The run is bound by train: infinitely fast, train would save 40 %, rollout 30 %;\n"
+                "  perfect overlap of the roles would save at most 30 %.\n"));
+  roles.savings[0].saves = 0.04;
+  EXPECT_THAT(TrainingLines(ReportOf(WithRoles(roles), {}), {}),
+              HasSubstr("Perfect overlap of the roles would save at most 30 %.\n"))
+      << "none saves much";
+  roles.savings[0].saves = 0.4;
+  roles.savings[1].saves = 0.36;
+  EXPECT_THAT(
+      TrainingSection(ReportOf(WithRoles(roles), {}), {}),
+      HasSubstr("The roles are balanced: infinitely fast, train would save 40 % (38 % to 42 %),"));
+}
+
+TEST(TrainingText, AllThatIsKnownOfRolesIsInFull) {
+  ReportRoles roles = SomeRoles();
+  const std::string text = TrainingSection(ReportOf(WithRoles(roles), {}), {});
+  EXPECT_THAT(text, HasSubstr("blocked 30 %, tail 15 %, other\n  5.0 %);"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("At work: rollout alone 40 %, rollout and train 30 %, train alone 20 %, nobody\n"
+                "  10 % of the time.\n"));
+  EXPECT_THAT(text, HasSubstr("Tail of rollouts: not known, since"));
+  EXPECT_THAT(text, HasSubstr("Inferred from operations: rollout of 2 processes;"));
+  roles.tail = ReportTail{2, 4, 10, 20, 20, 40, 10, 20, 5};
+  EXPECT_THAT(
+      TrainingSection(ReportOf(WithRoles(roles), {}), {}),
+      HasSubstr("Tail of rollouts: 25 % of their time, after nine in ten workers had ended"));
 }
 
 }  // namespace
