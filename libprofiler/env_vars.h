@@ -19,6 +19,7 @@ namespace gpubound {
   X(GPUBOUND_PYTHON, "", "Folder of the hook that Python programs start with, which names what known libraries do; gpubound run sets it. 0: leave Python alone.") \
   X(GPUBOUND_DISABLE, "0", "1: record nothing in this process and its children.") \
   X(GPUBOUND_LOG, "", "debug: each process of a run writes into a .log file of the run directory which libcupti, which devices and which hooks it uses, and why it records nothing; gpubound doctor RUN prints it.") \
+  X(GPUBOUND_ROLE, "", "What a process does in the training: environment, rollout, reward, data or train. Its children inherit it; gpubound.role() in the program says otherwise from then on.") \
   X(GPUBOUND_LAUNCHED, "0", "1: the run has a launcher, whose record lies beside the traces; gpubound run sets it.") \
   X(GPUBOUND_END_NS, "0", "When recording ends in every process of the run, in ns of CLOCK_MONOTONIC; gpubound run --duration sets it. 0: with the process.") \
   X(GPUBOUND_STEPS, "", "A:B: record only from the iteration number A until number B begins, of whichever process comes there first; gpubound run --steps sets it. Empty: all.") \

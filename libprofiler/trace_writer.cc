@@ -92,6 +92,8 @@ void TraceWriter::PutHeaderRows() {
     sink_.PutMeta("world_size", own->world_size);
     sink_.PutMeta("rank_variable", own->variable);
   }
+  if (const std::string role = EnvValue("GPUBOUND_ROLE"); !role.empty())
+    sink_.PutMeta("role", role);
   sink_.PutMeta("pid", static_cast<int64_t>(start_.pid));
   sink_.PutMeta("start_realtime_ns", start_.realtime_ns);
   sink_.PutMeta("start_monotonic_ns", start_.monotonic_ns);

@@ -46,7 +46,8 @@ enum class ChunkCompression : int { kNone = 0, kLz4 = 1, kZstd = 2 };
 // (real|simulated|imported|none), main_tid, python (0/1), end_monotonic_ns and end_how
 // (exit|_exit|fork-child-exit|import...) once the process has closed. boot_id (of the kernel, which
 // tells machines of one name apart) and pid_namespace (inode), where /proc tells; rank, world_size
-// and rank_variable, where the launcher told (proto/rank_variables.h). What costs depend on:
+// and rank_variable, where the launcher told (proto/rank_variables.h); role, where GPUBOUND_ROLE did.
+// What costs depend on:
 // cpu_model, python_version (3.11, 3.14t or none), and of
 // a process that uses CUDA driver_version (580.65.06) and cupti_version (as cuptiGetVersion says,
 // and behind a comma what is not recorded), cuda_runtime (path of its libcudart, empty where there

@@ -94,7 +94,7 @@ TEST_F(AnnotateTest, CFunctionsTakeNamesKnownAtRunTime) {
               ElementsAre("begin operation run 7", "begin annotation run 7", "end annotation run 7",
                           "phase run 7", "counter run 7 0.5", "step 4", "hand over", "adopt 77",
                           "drop 77", "wake 5", "woken 5", "found 5", "counter progress_done 3",
-                          "counter progress_total 10",
+                          "counter progress_total 10", "counter role:rollout 1",
                           "ledger - 0 metadata seed \\\"1\\\" = \"a\\\\b\\u000a\xc3\xa4\"", "pause",
                           "resume", "end operation run 7"));
 }

@@ -36,6 +36,7 @@ void CUsesEveryFunction(const char* name) {
   gpubound_woken(5);
   gpubound_found(5);
   gpubound_progress(3, 10);
+  gpubound_role("rollout");
   gpubound_metadata("seed \"1\"", "a\\b\n\xc3\xa4");
   gpubound_pause();
   gpubound_resume();

@@ -28,6 +28,7 @@ int DisabledCUsesEverything(void) {
   gpubound_woken(1);
   gpubound_found(1);
   gpubound_progress(1, 2);
+  gpubound_role("data");
   gpubound_metadata("off", "off");
   gpubound_pause();
   gpubound_resume();

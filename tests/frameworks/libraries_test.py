@@ -46,6 +46,14 @@ class SimulatorTest(LibraryTest):
         self.assertEqual(self.count(calls, "operation update"), 3)
         self.assertEqual(self.steps(calls), 3)
 
+    def test_workers_of_vector_environments_have_their_role(self):
+        for module, worker in (("stable_baselines3.common.vec_env.subproc_vec_env", "_worker(None, None, None)"),
+                               ("gymnasium.vector.async_vector_env",
+                                "_async_worker(0, None, None, None, None, None)")):
+            calls = self.told(f"import {module} as module\n"
+                              f"try: module.{worker}\nexcept (AttributeError, TypeError): pass\n")
+            self.assertEqual(calls.count("counter role:environment 1"), 1, module)
+
     def test_pettingzoo_is_simulation(self):
         calls = self.told("from pettingzoo import ParallelEnv\nfrom pettingzoo.utils import BaseParallelWrapper\n"
                           "class Own(ParallelEnv):\n"
@@ -161,6 +169,9 @@ class TrainerTest(LibraryTest):
         self.assertGreaterEqual(self.count(calls, "operation rollout"), 2)
         self.assertGreaterEqual(self.count(calls, "operation inference"), 64)
         self.assertGreaterEqual(self.count(calls, "layer(2) ray._private.worker.get"), 1)
+        # Without workers of its own one process does both in turn.
+        roles = [call for call in calls if call.startswith("counter role:")]
+        self.assertEqual(roles[:4], ["counter role:rollout 1", "counter role:train 1"] * 2)
 
 
     def test_what_sbx_predicts_in_a_rollout_is_inference(self):

@@ -14,7 +14,7 @@
  *   GPUBOUND_COUNTER("env_steps", n);    the value of a counter, now; a result of the training, such
  *                                        as "return", is one that `report --target` looks for
  *
- * gpubound_progress, gpubound_metadata, gpubound_pause and gpubound_resume are below.
+ * gpubound_progress, gpubound_role, gpubound_metadata, gpubound_pause and gpubound_resume are below.
  *
  * The names are string literals; each call site asks for its label once. For names known at run
  * time C++ has gpubound::Operation and its like (scope.hpp), C the functions below. Each distinct
@@ -165,6 +165,16 @@ GPUBOUND_INLINE_ void gpubound_counter(const char* name, double value) GPUBOUND_
 GPUBOUND_INLINE_ void gpubound_progress(double done, double total) GPUBOUND_NOEXCEPT_ {
   gpubound_counter("progress_done", done);
   gpubound_counter("progress_total", total);
+}
+/* Says what this process does in the training from here on, until it says something else: |name| is
+ * environment, rollout, reward, data or train. The first holds for the time before it too. Recorded as
+ * the counter role:NAME; any other name is in the report's notes, and longer ones are cut. */
+GPUBOUND_INLINE_ void gpubound_role(const char* name) GPUBOUND_NOEXCEPT_ {
+  char counter[24] = "role:";
+  size_t length = 5;
+  for (; *name != '\0' && length + 1 < sizeof(counter); ++name) counter[length++] = *name;
+  counter[length] = '\0';
+  gpubound_counter(counter, 1);
 }
 /* A fact about the run that its report shows (algorithm, environment, seed). Both texts are UTF-8 and
  * copied. A process keeps at most 1000 of them, each of at most 4096 bytes; with a name or a value

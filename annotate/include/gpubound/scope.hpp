@@ -182,10 +182,11 @@ class GPUBOUND_SCOPE_VISIBILITY_ ScopedPhase {
   const uint32_t before_;
 };
 
-// As gpubound_progress, gpubound_metadata, gpubound_pause and gpubound_resume.
+// As gpubound_progress, gpubound_role, gpubound_metadata, gpubound_pause and gpubound_resume.
 GPUBOUND_SCOPE_VISIBILITY_ inline void Progress(double done, double total) noexcept {
   gpubound_progress(done, total);
 }
+GPUBOUND_SCOPE_VISIBILITY_ inline void Role(const char* name) noexcept { gpubound_role(name); }
 GPUBOUND_SCOPE_VISIBILITY_ inline void Metadata(const char* name, const char* value) noexcept {
   gpubound_metadata(name, value);
 }

@@ -19,7 +19,7 @@ import os
 from typing import TYPE_CHECKING, Any, Union
 
 from gpubound._api import (adopt, consumed, counter, discarded, flops, hand_over, layer, metadata,
-                           metric, pause, phase, policy_version, progress, recording, resume, step)
+                           metric, pause, phase, policy_version, progress, recording, resume, role, step)
 from gpubound._core import Scope, operation
 from gpubound._core import version as __version__  # noqa: F401  # no part of __all__: `import *` leaves it alone
 from gpubound._intercept import Interception, intercept
@@ -29,7 +29,7 @@ from gpubound._summary import summary
 __all__ = [
     "Interception", "Scope", "adopt", "consumed", "counter", "discarded", "flops", "hand_over",
     "intercept", "layer", "metadata", "metric", "operation", "pause", "phase", "policy_version",
-    "progress", "ray_runtime_env", "recording", "resume", "step", "summary",
+    "progress", "ray_runtime_env", "recording", "resume", "role", "step", "summary",
 ]
 
 if TYPE_CHECKING:

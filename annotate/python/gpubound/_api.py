@@ -5,6 +5,7 @@ import functools
 import inspect
 import json
 import operator
+import os
 from types import MappingProxyType
 from typing import Any, Callable, Mapping, Optional, SupportsIndex, TypeVar, cast
 
@@ -19,6 +20,11 @@ _NO_PHASE = "(no phase)"  # as reports call the time before the first
 
 _NUMBERS = 2**64  # of iterations, as the C table takes them
 _steps_by_program = False
+
+# Names in analysis/attribution/process_role.h, in the order in which data flows.
+ROLES = ("environment", "rollout", "reward", "data", "train")
+_role_by_program = 0  # the process that said one
+_role_taken = (0, "")  # likewise, of a hook
 
 
 def recording() -> bool:
@@ -181,6 +187,34 @@ def discarded(*, samples: float, reason: str = "") -> None:
     if not isinstance(reason, str):
         raise TypeError(f"discarded() takes a str as reason, not {type(reason).__name__}")
     _core.counter(f"discarded_samples:{reason}" if reason else "discarded_samples", samples)
+
+
+def role(name: str, /) -> None:
+    """Says what this process does in the training from here on, until it says something else:
+    "environment", "rollout" (it makes samples), "reward", "data" (a replay buffer, a loader) or "train".
+
+    The first one holds for the time before it too. A process that does several in turn says so each time.
+
+    Raises TypeError if `name` is not a str, ValueError if it is none of these.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"role() takes a str, not {type(name).__name__}")
+    if name not in ROLES:
+        raise ValueError(f"role {name!r} is none of {', '.join(ROLES)}")
+    global _role_by_program
+    _role_by_program = os.getpid()
+    _core.counter(f"role:{name}", 1)
+
+
+def take_role(name: str) -> None:
+    """What a hook says before every call of what it wraps: once for each change, and nothing where the program
+    itself says it. A fork child begins anew."""
+    global _role_taken
+    process = os.getpid()
+    if _role_by_program == process or _role_taken == (process, name):
+        return
+    _role_taken = (process, name)
+    _core.counter(f"role:{name}", 1)
 
 
 def progress(done: float, total: float, /) -> None:

@@ -4,10 +4,11 @@ by wrappers that open an operation or a layer.
 
 A file of gpubound/hooks describes one library: its name, the versions it is right for, and hooks.
 Each hook names a `module`, a `class` or none, the `names` to wrap there (also in `subclasses`), and
-what a call of them is: an `operation`, a `layer`, the begin or end of an `iteration`, or that it
-`yields` CUPTI; or the `natives` of a library, its `timer`, its `range`, what makes its `jitted`
-functions, or what it `makes`. `alone`, `unless`, `loop`, `peer` and `channel` are explained where they
-are read. What could not be hooked is in the ledger; the program never sees an error of ours.
+what a call of them is: an `operation`, a `layer`, the begin or end of an `iteration`, that the process
+has a `role` in the training, or that it `yields` CUPTI; or the `natives` of a library, its `timer`, its
+`range`, what makes its `jitted` functions, or what it `makes`. `alone`, `unless`, `loop`, `peer` and
+`channel` are explained where they are read. What could not be hooked is in the ledger; the program
+never sees an error of ours.
 """
 import functools
 import inspect
@@ -103,6 +104,8 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
 
 def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
     """Makes the wrapper of (function, its name) that `hook` asks for."""
+    if "role" in hook:
+        return _before_role(hook)
     if "collective" in hook:
         return lambda original, name: _in_collective(original, name, hook)
     if "channel" in hook or "wakes" in hook or hook.get("layer") == "wait":
@@ -232,6 +235,22 @@ def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
         def tell(*_: Any, **__: Any) -> None:
             _failures.attempt(None, f"{name}: the iteration is not ended", moments[moment])
         return _core.watch(original, 0, binds_to_instances(original), role, tell)
+    return wrap
+
+
+def _before_role(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
+    """A process that makes the call, which may be an operation too, has the role from then on."""
+    role = hook["role"]
+    if role not in _api.ROLES:
+        raise ValueError(f"role {role!r}; expected one of {', '.join(_api.ROLES)}")
+    rest = {key: value for key, value in hook.items() if key != "role"}
+    inside = _wrapper_factory(rest) if "operation" in hook else None
+
+    def wrap(original: Any, name: str) -> Any:
+        def tell(*_: Any, **__: Any) -> None:
+            _failures.attempt(None, f"{name}: the role is not recorded", _api.take_role, role)
+        called = original if inside is None else inside(original, name)
+        return _core.watch(called, 0, binds_to_instances(original), _roles.CLOSES, tell)
     return wrap
 
 

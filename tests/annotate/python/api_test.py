@@ -149,6 +149,18 @@ class EventTest(RecordedTest):
                 call()
         self.assert_recorded()
 
+    def test_a_role_is_a_counter_of_its_name(self):
+        gpubound.role("rollout")
+        gpubound.role("train")
+        self.assert_recorded("counter role:rollout 1", "counter role:train 1")
+
+    def test_a_word_that_is_no_role_records_nothing(self):
+        with self.assertRaises(TypeError):
+            gpubound.role(7)
+        with self.assertRaisesRegex(ValueError, "'critic' is none of environment, rollout, reward"):
+            gpubound.role("critic")
+        self.assert_recorded()
+
     def test_progress_is_two_counters(self):
         gpubound.progress(10, 200)
         self.assert_recorded("counter progress_done 10", "counter progress_total 200")

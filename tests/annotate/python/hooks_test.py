@@ -8,7 +8,7 @@ import unittest
 import unittest.mock
 
 import gpubound
-from gpubound import _core, _hooks, _loop, _versions
+from gpubound import _api, _core, _hooks, _loop, _versions
 from recorded import RecordedTest, scope, take, take_with_domains
 
 STEP = {"module": "sample", "class": "Env", "names": ["step"], "subclasses": True,
@@ -168,6 +168,26 @@ class InstallTest(RecordedTest):
         module.reset()
         self.assert_recorded(*scope("simulation"), *scope("inference"))
 
+    def test_a_role_is_recorded_when_it_changes_and_the_programs_own_word_counts(self):
+        module = sample()
+        library({**STEP, "role": "rollout"},
+                {"module": "sample", "names": ["reset"], "role": "train"}).install(module)
+        take()
+        with unittest.mock.patch.object(_api, "_role_by_program", 0), \
+             unittest.mock.patch.object(_api, "_role_taken", (0, "")):
+            self.assertEqual(module.Env().step(3), 3)
+            module.Env().step(4)
+            self.assertEqual(module.reset(), "reset")
+            self.assert_recorded("counter role:rollout 1", *scope("simulation"), *scope("simulation"),
+                                 "counter role:train 1")
+            gpubound.role("reward")
+            module.Env().step(5)
+            self.assert_recorded("counter role:reward 1", *scope("simulation"))
+
+    def test_a_role_that_there_is_not_is_in_the_ledger(self):
+        library({"module": "sample", "names": ["reset"], "role": "critic"}).install(sample())
+        self.assertTrue(any("expected one of environment, rollout" in line for line in take()))
+
     def test_an_unless_hook_asks_before_each_call(self):
         module = sample()
         answers = [True, False, True]
@@ -299,7 +319,7 @@ class HookFileTest(unittest.TestCase):
                         "iteration", "loop", "alone", "unless", "peer", "channel", "wakes", "yields", "sets",
                         "inherited", "versions", "finds", "handlers", "calls",
                         "natives", "timer", "range", "own", "returns", "fact", "gradients", "turn", "jitted",
-                        "foreign", "turns", "makes", "collective"})
+                        "foreign", "turns", "makes", "collective", "role"})
                     self.assertNotEqual("names" in hook, "natives" in hook)
 
 

@@ -55,6 +55,7 @@ class NoCollectorTest(unittest.TestCase):
         gpubound.policy_version(1)
         gpubound.consumed(samples=1, version=0)
         gpubound.discarded(samples=1, reason="stale")
+        gpubound.role("data")
         gpubound.progress(1, 2)
         gpubound.metadata({"algorithm": "PPO", "shapes": {(1, 2): 3}}, seed=1)
         gpubound.pause()

@@ -44,6 +44,7 @@ GPUBOUND_DISABLED_ void gpubound_progress(double done, double total) GPUBOUND_NO
   (void)done;
   (void)total;
 }
+GPUBOUND_DISABLED_ void gpubound_role(const char* name) GPUBOUND_NOEXCEPT_ { (void)name; }
 GPUBOUND_DISABLED_ void gpubound_metadata(const char* name, const char* value) GPUBOUND_NOEXCEPT_ {
   (void)name;
   (void)value;
