@@ -286,7 +286,10 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
     });
   }
   const size_t answered = savings.questions();
-  if (options.savings) savings.AskPath(replayed, *report);
+  if (options.savings) {
+    savings.AskPath(replayed, *report);
+    savings.AskRoles(*report);
+  }
   answer_from(answered);
   const Status done = InParallel(jobs);
   if (!done.ok()) return done;

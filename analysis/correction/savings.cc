@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 
+#include "analysis/report/report_training.h"
 #include "analysis/trace/row_names.h"
 #include "analysis/trace/work_classes.h"
 
@@ -64,7 +66,7 @@ Savings::Savings(const Run& run, const ReplayOptions& replay, LeadingProcess lea
 }
 
 void Savings::Ask(ScaledPart part, const std::string& name, double factor) {
-  questions_.push_back({{part, name, factor}, {}});
+  questions_.push_back({{part, name, factor}, {}, {}, {}});
 }
 
 void Savings::AskDevice() {
@@ -114,6 +116,21 @@ void Savings::AskKernels(const Report& report, const ReplayedSpan& as_is) {
   }
 }
 
+void Savings::AskRoles(const Report& report) {
+  if (report.run.training == nullptr || !report.run.training->roles) return;
+  for (const ReportRole& role : report.run.training->roles->roles) {
+    Question& question = questions_.emplace_back();
+    question.role = role.role;
+    question.by_process.resize(run_.processes.size());
+    for (const ReportRoleProcess& process : role.processes) {
+      for (const std::string& operation : process.operations) {
+        question.by_process[process.place].scalings.push_back(
+            {ScaledPart::kOperation, operation, 0});
+      }
+    }
+  }
+}
+
 void Savings::AskFurther(const ReplayedRun& base) {
   const ReplayedSpan as_is = SpanOf(base, leading_);
   if (!IsAskable(as_is)) return;
@@ -131,7 +148,8 @@ void Savings::AskFurther(const ReplayedRun& base) {
 Status Savings::Answer(size_t question) {
   Question& of = questions_[question];
   ReplayOptions replay = replay_;
-  replay.changes.scalings = {of.scaling};
+  replay.process_changes = of.by_process;
+  if (of.role.empty()) replay.changes.scalings = {of.scaling};
   const Result<ReplayedRun> replayed = ReplayRun(run_, replay);
   if (!replayed.ok()) return replayed.error();
   of.answer = SpanOf(*replayed, leading_);
@@ -149,6 +167,7 @@ void Savings::Put(const ReplayedRun& base, Report* report) const {
     path.parts.push_back({identity.host, identity.pid, part.operation, part.column, part.ns});
   }
   for (const Question& question : questions_) {
+    if (!question.role.empty()) continue;
     const ReplayedSpan& changed = *question.answer;
     const SpanRatio ratio = RatioOf(changed, as_is);
     if (SaysNothing(ratio)) continue;
@@ -165,6 +184,26 @@ void Savings::Put(const ReplayedRun& base, Report* report) const {
       return a.saves > b.saves;
     });
   }
+  PutRoles(as_is, report);
+}
+
+void Savings::PutRoles(const ReplayedSpan& as_is, Report* report) const {
+  std::vector<ReportRoleSaving> savings;
+  for (const Question& question : questions_) {
+    if (question.role.empty()) continue;
+    // Of what the other figures of roles are about.
+    const SpanRatio of_iterations = IterationRatioOf(*question.answer, as_is);
+    const bool iterates = report->run.headline == "iterations" && of_iterations.part > 0;
+    const SpanRatio ratio = iterates ? of_iterations : RatioOf(*question.answer, as_is);
+    if (SaysNothing(ratio)) continue;
+    savings.push_back({question.role, 1 - ratio.part, 1 - ratio.high, 1 - ratio.low});
+  }
+  if (savings.empty()) return;
+  std::stable_sort(savings.begin(), savings.end(),
+                   [](const auto& a, const auto& b) { return a.saves > b.saves; });
+  RunTraining training = *report->run.training;
+  training.roles->savings = std::move(savings);
+  report->run.training = std::make_shared<const RunTraining>(std::move(training));
 }
 
 }  // namespace gpubound

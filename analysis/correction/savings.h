@@ -31,6 +31,9 @@ class Savings {
   void AskDevice();
   void AskPath(const ReplayedRun& base, const Report& report);
 
+  // What the run would save if all that processes do in a role took no time, of each role of |report|.
+  void AskRoles(const Report& report);
+
   // Adds what the answers so far make worth asking: the same at other factors.
   void AskFurther(const ReplayedRun& base);
 
@@ -39,17 +42,20 @@ class Savings {
   Status Answer(size_t question);
 
   // Sets the critical path, and of what was asked, all of which was answered, the GPU-limited share,
-  // the savings of |report| and what they would be at other factors.
+  // the savings of |report|, those of its roles, and what they would be at other factors.
   void Put(const ReplayedRun& base, Report* report) const;
 
  private:
   struct Question {
     Scaling scaling;
+    std::string role;                // of a question about one, which has no |scaling|
+    std::vector<WhatIf> by_process;  // likewise
     std::optional<ReplayedSpan> answer;
   };
   void Ask(ScaledPart part, const std::string& name, double factor);
   void AskOperations(const ReplayedRun& base, const ReplayedSpan& as_is);
   void AskKernels(const Report& report, const ReplayedSpan& as_is);
+  void PutRoles(const ReplayedSpan& as_is, Report* report) const;
 
   const Run& run_;
   ReplayOptions replay_;          // of questions

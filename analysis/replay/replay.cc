@@ -175,7 +175,8 @@ class RunReplay {
     input.source = entry.source.get();
     input.roles = entry.roles.get();
     input.costs = options_.process_costs.empty() ? &options_.costs : &options_.process_costs[p];
-    input.changes = &options_.changes;
+    input.changes =
+        options_.process_changes.empty() ? &options_.changes : &options_.process_changes[p];
     input.origin_ns = origin_ns;
     input.output = entry.output.get();
     input.path = path_.get();

@@ -30,6 +30,7 @@ struct ReplayOptions {
   CostModel costs;                       // as default: nothing is removed
   std::vector<CostModel> process_costs;  // where processes differ: of each; empty: |costs| of all
   WhatIf changes;
+  std::vector<WhatIf> process_changes;  // where processes differ: of each; empty: |changes| of all
   std::vector<std::string> operations;  // promoted foreign ranges, as in BreakdownOptions
   bool keep_events = true;              // false: only the facts are wanted
   // The process whose critical path is wanted, by its place in the run.
