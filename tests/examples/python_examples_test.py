@@ -3,6 +3,7 @@
 promise. Environment: GPUBOUND_TEST_COMMAND, GPUBOUND_TEST_EXAMPLES, GPUBOUND_TEST_PACKAGE."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,22 @@ class RayTest(ExampleTest):
                    if not row["inherited"]} for process in report["processes"]]
         self.assertEqual([row["play"] for row in counts if "play" in row], [2, 2])
         self.assertEqual([row["rollout"] for row in counts if "rollout" in row], [2])
+
+
+class ActorLearnerTest(ExampleTest):
+    def test_the_report_says_how_long_each_role_works_as_its_own_clocks_do(self):
+        for mode in ([], ["--asynchronous"]):
+            with self.subTest(mode=mode):
+                self.run_directory += "".join(mode)
+                text, report = self.profile("actor_learner.py", "12", *mode)
+                took, waited = map(float, re.search(r"([\d.]+) s, of which the learner waited ([\d.]+) s",
+                                                    text).groups())
+                roles = {row["role"]: row for row in report["run"]["training"]["roles"]["roles"]}
+                self.assertEqual([len(roles[role]["processes"]) for role in ("rollout", "train")], [2, 1])
+                # The clocks hold the first iteration too, in which actors start.
+                works = report["run"]["training"]["roles"]["ns"] - roles["train"]["active_ns"]
+                self.assertLess(works / 1e9, waited + 0.05 * took)
+                self.assertGreater(roles["rollout"]["active_ns"], roles["train"]["active_ns"])
 
 
 class StableBaselinesTest(ExampleTest):
