@@ -128,7 +128,7 @@ Json ClockFacts(const ProcessTrace& process) {
   return facts;
 }
 
-Json ThreadFacts(const ProcessTrace& process) {
+Json ThreadsOf(const ProcessTrace& process) {
   Json threads = Json::array();
   for (const ThreadTrace& thread : process.threads) {
     std::map<std::string, int64_t> calls;
@@ -138,7 +138,7 @@ Json ThreadFacts(const ProcessTrace& process) {
   return threads;
 }
 
-Json ProcessFacts(const ProcessTrace& process) {
+Json FactsOf(const ProcessTrace& process) {
   std::map<std::string, int64_t> syncs;
   for (const Sync& sync : process.syncs) ++syncs[std::to_string(sync.type)];
   Json devices = Json::array();
@@ -151,7 +151,7 @@ Json ProcessFacts(const ProcessTrace& process) {
           {"end_how", process.end_how},
           {"unknown_intervals", process.unknown.size()},
           {"work", WorkFacts(process)},
-          {"threads", ThreadFacts(process)},
+          {"threads", ThreadsOf(process)},
           {"syncs", syncs},
           {"clock", ClockFacts(process)},
           {"devices", devices}};
@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
   }
   gpubound::Json processes = gpubound::Json::array();
   for (const gpubound::ProcessTrace& process : run.value().processes) {
-    processes.push_back(gpubound::ProcessFacts(process));
+    processes.push_back(gpubound::FactsOf(process));
   }
   std::printf("%s\n", processes.dump(1).c_str());
   return 0;
