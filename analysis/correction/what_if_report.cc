@@ -170,7 +170,7 @@ class Imagination {
   }
 
   Status CheckKernels() const {
-    if (!changes_.changes_kernels()) return Ok{};
+    if (!changes_.changes_kernels() && copies_ == 0) return Ok{};
     if (!HasWorkNamed("")) {
       return Error{"changing", "the GPU", "no device work in the run", "a run that used a GPU",
                    "gpubound report says where the time of this run went."};

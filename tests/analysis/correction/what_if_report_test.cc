@@ -530,6 +530,9 @@ TEST(WhatIfWithoutAGpu, AFasterDeviceIsNoChange) {
   const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().found, "no device work in the run");
+  const Result<WhatIfReport> copies = ImagineRun(run.path(), {}, {}, 2);
+  ASSERT_FALSE(copies.ok()) << "nothing is shared";
+  EXPECT_EQ(copies.error().found, "no device work in the run");
 }
 
 TEST_F(WhatIfReportTest, ThatTheProfilersCostsAreInItIsSaid) {
