@@ -309,11 +309,12 @@ class Machines {
   std::vector<HostOutside> outside_;
 };
 
-// The machine of the root is measured as long as the run is, and that of a run that has one.
-Result<RunShare> ShareOf(const Run& run, const RunFrame& frame, AnalyzedProcesses analyzed,
-                         const ClockAlignment& clocks) {
+// The machine of the root is measured as long as the run is, and that of a run that has one. Takes
+// the shares of |analyzed|.
+Result<RunShare> ShareOf(const Run& run, const RunFrame& frame, const ClockAlignment& clocks,
+                         AnalyzedProcesses* analyzed) {
   RunShare share;
-  Machines machines(run, frame, analyzed, &clocks);
+  Machines machines(run, frame, *analyzed, &clocks);
   const std::vector<std::vector<size_t>> all = MachinesOf(run);
   for (const std::vector<size_t>& processes : all) {
     const bool for_run = all.size() == 1 || machines.HasRoot(processes);
@@ -321,7 +322,7 @@ Result<RunShare> ShareOf(const Run& run, const RunFrame& frame, AnalyzedProcesse
     if (!machine.ok()) return machine.error();
     share.machines.push_back(std::move(*machine));
   }
-  share.processes = std::move(analyzed.shares);
+  share.processes = std::move(analyzed->shares);
   return share;
 }
 
@@ -556,13 +557,10 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
   if (const std::optional<Run> marked = MarkedOf(run, analyzed->unanswered, options)) {
     return BuildReport(*marked, options);
   }
-  const KnownWaits waits = std::move(analyzed->waits);
-  const std::vector<SteppingThread> threads = std::move(analyzed->threads);
-  const RunActivity activity = analyzed->activity;
   const ClockAlignment clocks = AlignClocks(run, frame.host);
-  Result<RunShare> share = ShareOf(run, frame, std::move(*analyzed), clocks);
+  Result<RunShare> share = ShareOf(run, frame, clocks, &*analyzed);
   if (!share.ok()) return share.error();
-  const RecordedProcesses recorded{threads, waits, activity};
+  const RecordedProcesses recorded{analyzed->threads, analyzed->waits, analyzed->activity};
   return Assemble(run, frame, std::move(*share), clocks, &recorded, options);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What processes do with regard to each other: who waits for whom in which role, over time. Of each
+// What processes do with regard to each other: which of them wait for which others in which role, over time. Of each
 // process that is one list of changes, 16 bytes each. Reads the sources.
 #ifndef GPUBOUND_ANALYSIS_ATTRIBUTION_ROLE_STATES_H_
 #define GPUBOUND_ANALYSIS_ATTRIBUTION_ROLE_STATES_H_
@@ -31,7 +31,7 @@ struct RoleState {
   RoleWork work = RoleWork::kOther;
   bool waits = false;
   bool in_operation = false;  // of one that waits, or makes samples
-  PeerIndex peer = kNotOne;   // for whom it waits, where that is known
+  PeerIndex peer = kNotOne;   // that it waits for, where that is known
   friend bool operator==(const RoleState&, const RoleState&) = default;
 };
 

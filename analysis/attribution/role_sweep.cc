@@ -25,7 +25,7 @@ bool GivesSamples(ProcessRole role) {
   return role == ProcessRole::kEnvironment || role == ProcessRole::kReward;
 }
 
-// What all processes do at one instant, and who waits for whom then.
+// What all processes do at one instant, and which of them wait for which others then.
 class RoleStates {
  public:
   explicit RoleStates(const std::vector<RoleTimeline>& processes)

@@ -299,11 +299,15 @@ class Imagination {
     std::vector<std::function<Status()>> jobs;
     for (CopiesPoint& point : result->copies) {
       jobs.emplace_back([this, &point] { return Share(point.copies, 1, &point.sliced_ns); });
-      jobs.emplace_back([this, &point, beside] {
-        return Share(point.copies, std::min(beside, point.copies), &point.beside_ns);
-      });
+      const uint32_t fit = std::min(beside, point.copies);
+      if (fit == 1) continue;  // MPS changes nothing
+      jobs.emplace_back([this, &point, fit] { return Share(point.copies, fit, &point.beside_ns); });
     }
-    return InParallel(jobs);
+    const Status done = InParallel(jobs);
+    for (CopiesPoint& point : result->copies) {
+      if (point.beside_ns == 0) point.beside_ns = point.sliced_ns;
+    }
+    return done;
   }
 
   // The mean of what |copies| take.

@@ -9,15 +9,13 @@
 #include <set>
 #include <string_view>
 
+#include "analysis/replay/copy_kinds.h"
 #include "analysis/timeline/sm_fill.h"
 #include "analysis/trace/work_category.h"
 #include "analysis/trace/work_classes.h"
 
 namespace gpubound {
 namespace {
-
-constexpr uint8_t kCopyHostToDevice = 1;  // CUpti_ActivityMemcpyKind
-constexpr uint8_t kCopyDeviceToHost = 2;
 
 double BlocksOf(const WorkInfo& work) {
   return double{static_cast<double>(work.grid[0])} * work.grid[1] * work.grid[2];
@@ -54,12 +52,12 @@ bool MultipliesMatrices(const Work& work, WorkClass work_class) {
 
 class Lengths {
  public:
-  Lengths(const ProcessTrace& process, const DeviceKind* from, const WhatIf& changes)
-      : from_(from), changes_(changes) {
+  Lengths(const ProcessTrace& process, const WhatIf& changes)
+      : from_(KindUsedBy(process)), changes_(changes) {
     for (const Stream& stream : process.streams) {
       if (device_.multiprocessors == 0) device_ = process.DeviceOf(stream.device).info;
     }
-    if (device_.multiprocessors == 0 && from != nullptr) device_ = from->limits;
+    if (device_.multiprocessors == 0 && from_ != nullptr) device_ = from_->limits;
   }
 
   double Of(const Work& work) const {
@@ -128,9 +126,8 @@ const DeviceKind* KindUsedBy(const ProcessTrace& process) {
   return kinds.size() == 1 ? *kinds.begin() : nullptr;
 }
 
-std::vector<double> KernelLengths(const ProcessTrace& process, const DeviceKind* from,
-                                  const WhatIf& changes) {
-  const Lengths lengths(process, from, changes);
+std::vector<double> KernelLengths(const ProcessTrace& process, const WhatIf& changes) {
+  const Lengths lengths(process, changes);
   std::vector<double> factors;
   for (const Work& work : process.works) factors.push_back(lengths.Of(work));
   return factors;

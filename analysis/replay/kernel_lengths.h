@@ -28,10 +28,9 @@ const DeviceKind* KindUsedBy(const ProcessTrace& process);
 // By WorkId: what the change multiplies the duration by. Collectives and copies to and from the
 // host last as long on another GPU, since links decide; others copy at the speed of its memory.
 // More environments lengthen copies by as much, and collectives not at all, since gradients stay as
-// large. Where nothing is known of a kernel's blocks it is taken as filling the device, and where
-// |from| is null no other GPU is asked for.
-std::vector<double> KernelLengths(const ProcessTrace& process, const DeviceKind* from,
-                                  const WhatIf& changes);
+// large. Where nothing is known of a kernel's blocks it is taken as filling the device. A process on
+// a GPU of no known kind stays on it.
+std::vector<double> KernelLengths(const ProcessTrace& process, const WhatIf& changes);
 
 }  // namespace gpubound
 

@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/replay/copy_kinds.h"
+
 namespace gpubound {
 namespace {
-
-constexpr uint8_t kCopyHostToDevice = 1;  // CUpti_ActivityMemcpyKind
-constexpr uint8_t kCopyDeviceToHost = 2;
 
 // Kinds of resource on a device.
 enum ResourceKind : uint32_t { kComputeSlot = 0, kCopyIn, kCopyOut, kCopyOther, kResourceKinds };

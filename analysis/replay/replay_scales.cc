@@ -79,7 +79,7 @@ ReplayScales::ReplayScales(const ProcessTrace& process, const std::vector<std::s
     fuses_[i] = is_in(changes.fuse, operations[i]);
   }
   if (!changes.changes_kernels()) return;
-  const std::vector<double> lengths = KernelLengths(process, KindUsedBy(process), changes);
+  const std::vector<double> lengths = KernelLengths(process, changes);
   for (size_t i = 0; i < by_work_.size(); ++i) by_work_[i] *= lengths[i];
   if (lengths.empty()) return;
   const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());

@@ -82,7 +82,7 @@ struct WhatIfReport {
 
 // How much more the run gets done in a second: at most so much, since CPU code is taken to last as
 // long for more environments. By the span or the mean iteration, whichever grows more: start-up hides
-// in the one, and work that is done behind its iteration in the other.
+// in the one, and work that is done after its iteration in the other.
 double ThroughputRatio(const WhatIfReport& report);
 
 // The number of copies beyond which one more adds less than a hundredth to what all get done, under

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two actors fill a short queue and a learner takes batches out of it, with nothing but the standard
-// library's condition variables between them, and no annotation that says who waits for whom:
+// library's condition variables between them, and no annotation that says which thread waits for which:
 //
 //   actor_learner MICROSECONDS
 //

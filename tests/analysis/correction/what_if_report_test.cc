@@ -28,18 +28,23 @@ using testing_support::Begin;
 using testing_support::End;
 using testing_support::kTrain;
 
+// 400 ns of device work that are waited for.
+void PutAwaitedKernel(testing_support::SegmentWriter* segment) {
+  segment->Sql("INSERT INTO label VALUES(4, 6, 0, '', 'cudaDeviceSynchronize')");
+  segment->Scopes({.thread = 1, .first_sequence = 0}, {Begin(kTrain, 50), End(kTrain, 900)});
+  ApiRecord wait = testing_support::Launch(120, 510, 2);
+  wait.label = LabelId{4};
+  segment->Calls({}, {testing_support::Launch(60, 100, 1), wait});
+  segment->Work({}, {testing_support::Kernel(100, 500, 1)});
+}
+
 class WhatIfReportTest : public testing::Test {
  protected:
   // A span of 1000 ns in which 400 ns of device work are waited for, in a run of 1300 ns.
   WhatIfReportTest() {
     testing_support::SegmentWriter segment(run_, {});
     segment.PutUsualRows();
-    segment.Sql("INSERT INTO label VALUES(4, 6, 0, '', 'cudaDeviceSynchronize')");
-    segment.Scopes({.thread = 1, .first_sequence = 0}, {Begin(kTrain, 50), End(kTrain, 900)});
-    ApiRecord wait = testing_support::Launch(120, 510, 2);
-    wait.label = LabelId{4};
-    segment.Calls({}, {testing_support::Launch(60, 100, 1), wait});
-    segment.Work({}, {testing_support::Kernel(100, 500, 1)});
+    PutAwaitedKernel(&segment);
     run_.Write("run.json", R"({"format": "gpubound.run.v1", "host": "host", "root_pid": 99,
                                "start_monotonic_ns": 0, "end_monotonic_ns": 1300})");
   }
@@ -410,12 +415,7 @@ class OtherGpuTest : public testing::Test {
       segment.PutUsualRows();
       segment.Sql("UPDATE device SET name = '" + device +
                   "', multiprocessors = 40, max_warps = 32, max_blocks = 16, compute_major = 7");
-      segment.Sql("INSERT INTO label VALUES(4, 6, 0, '', 'cudaDeviceSynchronize')");
-      segment.Scopes({.thread = 1, .first_sequence = 0}, {Begin(kTrain, 50), End(kTrain, 900)});
-      ApiRecord wait = testing_support::Launch(120, 510, 2);
-      wait.label = LabelId{4};
-      segment.Calls({}, {testing_support::Launch(60, 100, 1), wait});
-      segment.Work({}, {testing_support::Kernel(100, 500, 1)});
+      PutAwaitedKernel(&segment);
     }
     return ImagineRun(run.path(), {}, changes, copies);
   }
