@@ -77,14 +77,15 @@ void Print(const char* operation, const Times& times) {
               static_cast<long long>(times.on_cpu_ns), static_cast<long long>(times.ready_ns));
 }
 
-// Sleeps a little before and after it: what is counted then is no part of the operation, and what
-// is counted late has been counted when the thread ends.
+// Sleeps a little before and after it: what is counted then is no part of the operation. Of a thread
+// that was short of a CPU its last blocked stretch is not known; so the operation's is not the last:
+// the pause after it is long enough for looks at a thread that rests, even where they come late.
 template <typename Act>
 void Say(const char* operation, Act act) {
   SleepMs(100);
   Times times;
   Do(operation, &times, act);
-  SleepMs(100);
+  SleepMs(500);
   Print(operation, times);
 }
 
