@@ -108,8 +108,8 @@ void Bystanders::LookForUnhookedPython() {
   tables_->AddNote(
       start_.monotonic_ns,
       "Python runs without the start-up hook of gpubound, so what its libraries do has "
-      "no names: it was started with -E, -I or -S, or by a program that is none. Start "
-      "python without these options");
+      "no names: it was started without gpubound run, with -E, -I or -S, or by a program that is "
+      "none. Start it by gpubound run -- python ..., without these options");
 }
 
 void Bystanders::LookForOtherInjection(const MappedLibraries& mapped, bool at_end) {

@@ -179,11 +179,11 @@ static bool RunsNoHook(char* const* arguments) {
 static void SetPythonPath(char* const* arguments) {
   const char* folder = getenv("GPUBOUND_PYTHON"); /* NOLINT(concurrency-mt-unsafe): one thread */
   const char* old = getenv("PYTHONPATH");         /* NOLINT(concurrency-mt-unsafe): one thread */
-  if (folder == NULL || folder[0] != '/') return;
-  if (!IsPython() || RunsNoHook(arguments)) {
+  if (folder == NULL || (folder[0] == '/' && (!IsPython() || RunsNoHook(arguments)))) {
     shim_info.flags |= GPUBOUND_SHIM_NO_PYTHON_HOOK;
     return;
   }
+  if (folder[0] != '/') return;
   const size_t length = strlen(folder);
   if (old != NULL && strncmp(old, folder, length) == 0 &&
       (old[length] == '\0' || old[length] == ':')) {

@@ -24,7 +24,8 @@ extern "C" {
 /* Bits of gpubound_shim_info.flags: the variable was already set to something that is not ours. */
 #define GPUBOUND_SHIM_FOREIGN_CUDA_INJECTION 1u
 #define GPUBOUND_SHIM_FOREIGN_NVTX_INJECTION 2u
-/* GPUBOUND_PYTHON names a start-up hook, and an interpreter in this program would not run it. */
+/* An interpreter in this program would not run our start-up hook: GPUBOUND_PYTHON is not set, or names
+ * one that it would leave alone. */
 #define GPUBOUND_SHIM_NO_PYTHON_HOOK 4u
 
 /* Fields are appended, never moved: read one only if `size` covers it. */

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <cctype>
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -114,6 +115,14 @@ class PythonHookTest : public VictimRun {
     const std::string show = " -c \"import os; print(os.environ.get('PYTHONPATH'))\"";
     return Run({"/bin/sh", "-c", program + " " + options + show}).out;
   }
+  // By the ledger of the one process of |command|.
+  uint64_t CountUnhooked(const std::vector<std::string>& command) {
+    EXPECT_EQ(Run(command).exit_code, 0);
+    const std::vector<ProcessTrace> processes = ReadTrace().processes;
+    EXPECT_EQ(processes.size(), 1u);
+    if (processes.empty()) return UINT64_MAX;
+    return processes[0].Counted(LedgerCounter::python_without_extension);
+  }
   const std::string python_ = GPUBOUND_TEST_PYTHON;
 };
 
@@ -159,16 +168,22 @@ TEST_F(PythonHookTest, WhoRunsNoHookKeepsItsOwn) {
 // "complete" it is not, whatever else was recorded.
 TEST_F(PythonHookTest, WhoRunsNoHookIsCountedWhereItRecords) {
   runner()->Set("GPUBOUND_PYTHON", "/opt/hook");
-  Run({python_, "-E", GPUBOUND_TEST_PYTHON_VICTIM, "return"});
-  ASSERT_EQ(ReadTrace().processes.size(), 1u);
-  EXPECT_EQ(ReadTrace().processes[0].Counted(LedgerCounter::python_without_extension), 1u);
+  EXPECT_EQ(CountUnhooked({python_, "-E", GPUBOUND_TEST_PYTHON_VICTIM, "return"}), 1u);
+}
+
+// As by LD_PRELOAD alone, without gpubound run or gpubound env.
+TEST_F(PythonHookTest, WhoNamesNoHookIsCountedToo) {
+  EXPECT_EQ(CountUnhooked({python_, GPUBOUND_TEST_PYTHON_VICTIM, "return"}), 1u);
+}
+
+TEST_F(PythonHookTest, WhoWantsNoHookIsNot) {
+  runner()->Set("GPUBOUND_PYTHON", "0");
+  EXPECT_EQ(CountUnhooked({python_, GPUBOUND_TEST_PYTHON_VICTIM, "return"}), 0u);
 }
 
 TEST_F(PythonHookTest, WhoRunsTheHookIsNot) {
   runner()->Set("GPUBOUND_PYTHON", "/opt/hook");
-  Run({python_, GPUBOUND_TEST_PYTHON_VICTIM, "return"});
-  ASSERT_EQ(ReadTrace().processes.size(), 1u);
-  EXPECT_EQ(ReadTrace().processes[0].Counted(LedgerCounter::python_without_extension), 0u);
+  EXPECT_EQ(CountUnhooked({python_, GPUBOUND_TEST_PYTHON_VICTIM, "return"}), 0u);
 }
 
 TEST_F(PythonHookTest, OtherProgramsKeepTheirs) {

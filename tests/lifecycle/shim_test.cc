@@ -36,6 +36,7 @@ class ShimTest : public testing::Test {
     runner_.SetDirectory(directory_);
     runner_.Set("LD_PRELOAD", directory_ / "libgpubound.so");
     runner_.Set("MOCK_CORE_LOG", log());
+    runner_.Set("GPUBOUND_PYTHON", "0");
     for (const char* variable : {"GPUBOUND_RUN", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
                                  "GPUBOUND_DISABLE", "MOCK_CORE_MODE"}) {
       runner_.Unset(variable);
