@@ -10,65 +10,10 @@
 #include <utility>
 
 #include "analysis/base/base_name.h"
+#include "analysis/trace/python_frames.h"
 
 namespace gpubound {
 namespace {
-
-constexpr std::string_view kModule = "<module>";
-constexpr std::string_view kPython = "python";
-constexpr std::string_view kFrozen = "<frozen ";
-
-// What only hands on: whoever ends in that file and has that name; without a name all of the file.
-struct HandsOn {
-  std::string_view file;
-  std::string_view function;
-};
-constexpr HandsOn kHandOn[] = {
-    {"<frozen importlib._bootstrap>", ""},
-    {"<frozen importlib._bootstrap_external>", ""},
-    {"<frozen runpy>", ""},
-    {"/runpy.py", ""},
-    {"/importlib/__init__.py", ""},
-    {"/torch/nn/modules/module.py", "_wrapped_call_impl"},
-    {"/torch/nn/modules/module.py", "_call_impl"},
-    {"/torch/utils/_contextlib.py", "decorate_context"},
-    {"/torch/autograd/grad_mode.py", "decorate_context"},
-    {"/contextlib.py", "inner"},
-};
-
-std::string_view LastName(std::string_view qualified) {
-  const size_t dot = qualified.rfind('.');
-  return dot == std::string_view::npos ? qualified : qualified.substr(dot + 1);
-}
-
-bool OnlyHandsOn(const Function& function) {
-  // Our own hooks and annotations.
-  if (function.file.find("/gpubound/_") != std::string::npos) return true;
-  return std::any_of(std::begin(kHandOn), std::end(kHandOn), [&function](const HandsOn& known) {
-    return std::string_view(function.file).ends_with(known.file) &&
-           (known.function.empty() || LastName(function.name) == known.function);
-  });
-}
-
-constexpr std::string_view kPackageFolders[] = {"/site-packages/", "/dist-packages/"};
-
-// The path below the folder in which packages lie; empty where it lies in none.
-std::string_view BelowPackageFolder(std::string_view file) {
-  for (const std::string_view folder : kPackageFolders) {
-    const size_t at = file.rfind(folder);
-    if (at != std::string_view::npos) return file.substr(at + folder.size());
-  }
-  return {};
-}
-
-// The same of the standard library's.
-std::string_view BelowStandardLibrary(std::string_view file) {
-  constexpr std::string_view kFolder = "/lib/python3";
-  const size_t at = file.rfind(kFolder);
-  if (at == std::string_view::npos) return {};
-  const size_t slash = file.find('/', at + kFolder.size());
-  return slash == std::string_view::npos ? std::string_view() : file.substr(slash + 1);
-}
 
 // At least 2 %.
 bool IsMuch(uint64_t looks, uint64_t all) { return 50 * looks >= all; }
@@ -190,9 +135,9 @@ class StackTree {
   // What a module does as it is imported, or the program itself.
   std::string NameOf(uint32_t node) const {
     const Function& function = process_.FunctionOf(nodes_[node].function);
-    if (function.name != kModule) return function.name;
+    if (function.name != kModuleFunction) return function.name;
     if (nodes_[node].is_outermost) return BaseName(function.file);
-    return "import " + ModuleOf(function.file);
+    return "import " + DottedModuleOf(function.file);
   }
 
   // Depth first, so that callers come first. What few looks saw is left out.
@@ -216,40 +161,7 @@ class StackTree {
   std::vector<FrameId> path_;
 };
 
-// The innermost frame of the program's own code; none where there is none.
-FrameId OwnFrame(FrameId innermost, const ProcessTrace& process) {
-  for (FrameId at = innermost; at != FrameId{}; at = process.FrameOf(at).caller) {
-    const Function& function = process.FunctionOf(process.FrameOf(at).function);
-    if (PackageOf(function.file).empty() && !OnlyHandsOn(function)) return at;
-  }
-  return {};
-}
-
 }  // namespace
-
-std::string PackageOf(std::string_view file) {
-  const std::string_view path = BelowPackageFolder(file);
-  if (!path.empty()) {
-    const std::string_view first = path.substr(0, path.find('/'));
-    return std::string(first.ends_with(".py") ? first.substr(0, first.size() - 3) : first);
-  }
-  if (file.starts_with(kFrozen) || !BelowStandardLibrary(file).empty()) {
-    return std::string(kPython);
-  }
-  return {};
-}
-
-std::string ModuleOf(std::string_view file) {
-  constexpr std::string_view kEnding = ".py", kInit = "/__init__";
-  std::string_view path = BelowPackageFolder(file);
-  if (path.empty()) path = BelowStandardLibrary(file);
-  if (path.empty()) path = file.substr(file.rfind('/') + 1);
-  if (path.ends_with(kEnding)) path.remove_suffix(kEnding.size());
-  if (path.ends_with(kInit)) path.remove_suffix(kInit.size());
-  std::string name(path);
-  std::replace(name.begin(), name.end(), '/', '.');
-  return name;
-}
 
 std::vector<ReportSyncLine> SyncLinesOf(const StackCounts& counts, const ProcessTrace& process,
                                         const LabelRoles& roles) {
@@ -270,14 +182,14 @@ std::vector<ReportSyncLine> SyncLinesOf(const StackCounts& counts, const Process
     if (!IsMuch(looks, all)) continue;
     const auto& [operation, id, line] = key;
     const Function& function = process.FunctionOf(id);
-    lines.push_back(
-        {roles.operations()[operation],
-         PartOf({.function = function.name == kModule ? BaseName(function.file) : function.name,
-                 .package = PackageOf(function.file),
-                 .file = function.file,
-                 .line = line,
-                 .looks = looks},
-                all)});
+    lines.push_back({roles.operations()[operation],
+                     PartOf({.function = function.name == kModuleFunction ? BaseName(function.file)
+                                                                          : function.name,
+                             .package = PackageOf(function.file),
+                             .file = function.file,
+                             .line = line,
+                             .looks = looks},
+                            all)});
   }
   std::stable_sort(lines.begin(), lines.end(),
                    [](const auto& a, const auto& b) { return a.at.looks > b.at.looks; });

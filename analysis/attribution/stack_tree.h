@@ -30,13 +30,6 @@ inline constexpr size_t kMostSyncLines = 20;
 std::vector<ReportSyncLine> SyncLinesOf(const StackCounts& counts, const ProcessTrace& process,
                                         const LabelRoles& roles);
 
-// The library that a file belongs to: the package below site-packages, "python" for the standard
-// library and the interpreter; empty for the program's own.
-std::string PackageOf(std::string_view file);
-
-// What a file is imported as: its path below the folder of the packages, dotted.
-std::string ModuleOf(std::string_view file);
-
 }  // namespace gpubound
 
 #endif  // GPUBOUND_ANALYSIS_ATTRIBUTION_STACK_TREE_H_

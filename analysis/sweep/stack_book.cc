@@ -6,32 +6,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/trace/python_frames.h"
+
 namespace gpubound {
 
 void StackBook::Add(const StackLooks& seen) {
   if (seen.looks == 0 || seen.end_ns < seen.start_ns) return;
-  seen_.push({seen.start_ns, seen.end_ns, seen.frame, seen.looks, seen.runnable});
-}
-
-// A file may say any number of looks, so they are not gone through.
-uint32_t StackBook::Seen::LooksBefore(int64_t time_ns) const {
-  __extension__ using Wide = __int128;
-  const auto is_before = [&](uint32_t look) {
-    if (looks < 2) return begin_ns < time_ns;
-    return begin_ns + static_cast<int64_t>((Wide{end_ns} - begin_ns) * look / (looks - 1)) <
-           time_ns;
-  };
-  // A binary search by number: clang 14 and 15 cannot compile the ranges of this library.
-  uint32_t first = 0;
-  for (uint32_t end = looks; first < end;) {
-    const uint32_t middle = first + (end - first) / 2;
-    if (is_before(middle)) {
-      first = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return first;
+  seen_.push({seen});
 }
 
 void StackBook::Count(const Seen& seen, bool started, uint32_t first, uint32_t until) {
@@ -44,10 +25,10 @@ void StackBook::Count(const Seen& seen, bool started, uint32_t first, uint32_t u
 void StackBook::CountUntil(int64_t end_ns) {
   while (!seen_.empty()) {
     const Seen seen = seen_.front();
-    const uint32_t until = std::max(counted_, seen.LooksBefore(end_ns));
-    const uint32_t first = std::max(counted_, seen.LooksBefore(span_.begin_ns));
-    const uint32_t last = std::min(until, seen.LooksBefore(span_.end_ns));
-    const uint32_t started = seen.LooksBefore(started_ns_);
+    const uint32_t until = std::max(counted_, LooksBefore(seen, end_ns));
+    const uint32_t first = std::max(counted_, LooksBefore(seen, span_.begin_ns));
+    const uint32_t last = std::min(until, LooksBefore(seen, span_.end_ns));
+    const uint32_t started = LooksBefore(seen, started_ns_);
     Count(seen, /*started=*/false, first, std::min(last, started));
     Count(seen, /*started=*/true, std::max(first, started), last);
     counted_ = until;

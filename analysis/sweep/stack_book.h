@@ -67,19 +67,12 @@ class StackBook {
   void Visit(StateArchive& archive);
 
  private:
-  struct Seen {
-    int64_t begin_ns;
-    int64_t end_ns;
-    FrameId frame;
-    uint32_t looks;
-    uint32_t runnable;
-    // How many lie before |time_ns|.
-    uint32_t LooksBefore(int64_t time_ns) const;
+  struct Seen : StackLooks {
     // Of the |first| looks, taken to be as the others are.
     uint64_t RunnableOf(uint32_t first) const { return uint64_t{runnable} * first / looks; }
     template <typename Archive>
     void Visit(Archive& archive) {
-      archive.All(begin_ns, end_ns, frame, looks, runnable);
+      archive.All(start_ns, end_ns, frame, looks, runnable);
     }
   };
   void Enter(const Doing& doing);

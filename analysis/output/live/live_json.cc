@@ -39,6 +39,11 @@ std::string RenderGlanceJson(const LiveGlance& glance, const std::string& run) {
   for (const LiveGlance::WorkRow& row : glance.work) {
     work.push_back({{"counter", row.counter}, {"done", row.done}});
   }
+  Json lines = Json::array();
+  for (const LiveGlance::LineRow& row : glance.lines) {
+    lines.push_back(
+        {{"file", row.file}, {"line", row.line}, {"function", row.function}, {"share", row.share}});
+  }
   Json processes = Json::array();
   for (const LiveGlance::ProcessRow& row : glance.processes) {
     processes.push_back({{"name", row.name},
@@ -62,6 +67,7 @@ std::string RenderGlanceJson(const LiveGlance& glance, const std::string& run) {
                       {"operations", std::move(operations)},
                       {"iterations", glance.steps},
                       {"work", std::move(work)},
+                      {"lines", std::move(lines)},
                       {"processes", std::move(processes)}};
   return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

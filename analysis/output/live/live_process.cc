@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "analysis/trace/label_roles.h"
+#include "analysis/trace/python_frames.h"
 
 namespace gpubound {
 namespace {
@@ -74,6 +75,7 @@ void LiveProcess::Book(Thread* thread, int64_t now_ns) {
 void LiveProcess::Take(const ChunkRow& chunk) {
   if (chunk.family == EventFamily::kThread) TakeThread(chunk);
   if (chunk.family == EventFamily::kDevice) TakeDevice(chunk);
+  if (chunk.family == EventFamily::kStack) TakeStacks(chunk);
 }
 
 void LiveProcess::TakeThread(const ChunkRow& chunk) {
@@ -136,6 +138,41 @@ void LiveProcess::TakeDevice(const ChunkRow& chunk) {
   }
 }
 
+// kNone: a frame that is not known.
+uint32_t LiveProcess::LineOf(FrameId innermost) {
+  const ProcessFacts& python = facts_.python;
+  if (!python.HasFrame(innermost)) return kNone;
+  const FrameId own = OwnFrame(innermost, python);
+  const Frame& frame = python.FrameOf(own == FrameId{} ? innermost : own);
+  const auto [found, is_new] =
+      line_of_.try_emplace({frame.function, frame.line}, static_cast<uint32_t>(lines_.size()));
+  if (is_new) lines_.push_back(found->first);
+  return found->second;
+}
+
+// Looks lie about evenly in their stretch; those of a bucket count at its begin.
+void LiveProcess::TakeStacks(const ChunkRow& chunk) {
+  if (!decoder_.Decode(chunk, &stack_events_).ok()) return;
+  const int64_t horizon_ns = chunk.max_ns - kLiveMemoryNs;
+  for (size_t i = 0; i < stack_events_.size(); ++i) {
+    StackLooks seen;
+    seen.start_ns = stack_events_.start_ns[i];
+    seen.end_ns = stack_events_.end_ns[i];
+    seen.looks = stack_events_.looks[i];
+    const uint32_t line = LineOf(stack_events_.frame[i]);
+    if (line == kNone || seen.looks == 0 || seen.end_ns < seen.start_ns) continue;
+    RecentTime& looks = looks_[stack_events_.tid[i]];
+    int64_t at_ns = std::max(seen.start_ns, horizon_ns);
+    for (uint32_t first = LooksBefore(seen, at_ns); first < seen.looks;) {
+      const int64_t bucket_ns = WholeBuckets({at_ns, at_ns}).begin_ns;
+      const uint32_t until = LooksBefore(seen, bucket_ns + kBucketNs);
+      if (until > first) looks.Count(bucket_ns, line, until - first);
+      first = until;
+      at_ns = bucket_ns + kBucketNs;
+    }
+  }
+}
+
 int64_t LiveProcess::Until() const {
   if (facts_.end_ns) return *facts_.end_ns;
   return facts_.delivered_ns ? std::min(*facts_.delivered_ns, facts_.latest_ns) : facts_.latest_ns;
@@ -145,6 +182,7 @@ void LiveProcess::Forget() {
   if (Until() == INT64_MIN) return;  // nothing is known yet
   const int64_t horizon_ns = Until() - kLiveMemoryNs;
   for (auto& [ordinal, thread] : threads_) thread.times.DropBefore(horizon_ns);
+  for (auto& [tid, looks] : looks_) looks.DropBefore(horizon_ns);
   steps_.DropBefore(horizon_ns);
   work_.DropBefore(horizon_ns);
   busy_.Settle(Until() - kLateWorkNs);
@@ -152,13 +190,18 @@ void LiveProcess::Forget() {
 }
 
 // The main thread where it has operations, else the first that does.
-const LiveProcess::Thread* LiveProcess::Shown() const {
+std::optional<uint32_t> LiveProcess::ShownOrdinal() const {
   const auto main = threads_.find(facts_.main_thread);
-  if (main != threads_.end() && main->second.has_operation) return &main->second;
+  if (main != threads_.end() && main->second.has_operation) return main->first;
   for (const auto& [ordinal, thread] : threads_) {
-    if (thread.has_operation || Innermost(thread) != kNone) return &thread;
+    if (thread.has_operation || Innermost(thread) != kNone) return ordinal;
   }
-  return nullptr;
+  return std::nullopt;
+}
+
+const LiveProcess::Thread* LiveProcess::Shown() const {
+  const std::optional<uint32_t> ordinal = ShownOrdinal();
+  return ordinal ? &threads_.at(*ordinal) : nullptr;
 }
 
 bool LiveProcess::KnowsOperationsSince(int64_t time_ns) const {
@@ -191,6 +234,14 @@ std::optional<std::string> LiveProcess::OperationNow() const {
 
 std::vector<int64_t> LiveProcess::WorkIn(const Interval& window) const {
   return work_.SumOver(window, kWorkCounters.size());
+}
+
+// Where no thread has an operation, the main one's.
+std::vector<int64_t> LiveProcess::LooksAtLines(const Interval& window) const {
+  const uint32_t ordinal = ShownOrdinal().value_or(facts_.main_thread);
+  const auto found = looks_.find(ordinal < facts_.tids.size() ? facts_.tids[ordinal] : uint32_t{0});
+  if (found == looks_.end()) return std::vector<int64_t>(lines_.size());
+  return found->second.SumOver(window, lines_.size());
 }
 
 int64_t LiveProcess::StepsIn(const Interval& window) const {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last minute of one process that may still run: what its main thread did, how often it
-// stepped, what its devices ran. Fed with chunks as they appear. One object, one thread.
+// The last minute of one process that may still run: what its main thread did and at which lines of
+// its program, how often it stepped, what its devices ran. Fed with chunks as they appear. One object, one thread.
 #ifndef GPUBOUND_ANALYSIS_OUTPUT_LIVE_LIVE_PROCESS_H_
 #define GPUBOUND_ANALYSIS_OUTPUT_LIVE_LIVE_PROCESS_H_
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ class LiveProcess {
   // New labels were read.
   void LearnNames();
 
-  // A chunk of thread events or of device work; others are ignored. Damaged ones are too: the
+  // A chunk of thread events, stacks or device work; others are ignored. Damaged ones are too: the
   // report says so, a glance at a run does not.
   void Take(const ChunkRow& chunk);
 
@@ -52,6 +53,16 @@ class LiveProcess {
   const std::vector<std::string>& names() const { return names_; }
   std::optional<std::string> OperationNow() const;
   int64_t StepsIn(const Interval& window) const;
+
+  // A line of the program itself; where all of a stack is a library's, its innermost one.
+  struct Line {
+    FunctionId function{};
+    uint32_t number = 0;
+    friend auto operator<=>(const Line&, const Line&) = default;
+  };
+  // At how many looks in |window| that thread was at each of lines().
+  std::vector<int64_t> LooksAtLines(const Interval& window) const;
+  const std::vector<Line>& lines() const { return lines_; }
   // What each of kWorkCounters (analysis/trace/told_progress.h) counted in |window|.
   std::vector<int64_t> WorkIn(const Interval& window) const;
 
@@ -77,16 +88,22 @@ class LiveProcess {
 
   uint32_t OperationOf(LabelId label) const;
   uint32_t Innermost(const Thread& thread) const;
+  std::optional<uint32_t> ShownOrdinal() const;
   const Thread* Shown() const;
   void Book(Thread* thread, int64_t now_ns);
   void TakeThread(const ChunkRow& chunk);
   void TakeCounter(const ThreadEvent& event);
   void TakeDevice(const ChunkRow& chunk);
+  void TakeStacks(const ChunkRow& chunk);
+  uint32_t LineOf(FrameId innermost);
 
   LiveFacts facts_;
   std::vector<std::string> names_;
-  std::vector<uint32_t> operation_of_;  // by label id; kNone: is none
-  std::map<uint32_t, Thread> threads_;  // by ordinal
+  std::vector<uint32_t> operation_of_;    // by label id; kNone: is none
+  std::map<uint32_t, Thread> threads_;    // by ordinal
+  std::map<uint32_t, RecentTime> looks_;  // by tid: of looks, by line
+  std::vector<Line> lines_;
+  std::map<Line, uint32_t> line_of_;
   RecentTime steps_;
   std::map<LabelId, uint32_t> work_labels_;  // to the place in kWorkCounters
   std::array<WorkCounted, kWorkCounters.size()> counted_;
@@ -96,6 +113,7 @@ class LiveProcess {
   ChunkDecoder decoder_;
   ThreadEvents thread_events_;
   DeviceEvents device_events_;
+  StackEvents stack_events_;
 };
 
 }  // namespace gpubound

@@ -108,7 +108,7 @@ Status LiveRun::Follow(const ProcessIdentity& identity, Followed* followed) {
   }
   const auto wanted = [&](const ChunkRow& chunk) {
     const bool recent = chunk.max_ns >= newest_ns - kLiveMemoryNs;
-    if (chunk.family == EventFamily::kDevice) return recent;
+    if (chunk.family == EventFamily::kDevice || chunk.family == EventFamily::kStack) return recent;
     return chunk.family == EventFamily::kThread &&
            (recent || chunk.max_ns == last_chunk[chunk.thread]);
   };
@@ -288,6 +288,42 @@ void LiveRun::LearnEnds(const LiveSurroundings& surroundings, bool run_over) {
   }
 }
 
+// At which lines |process| was in each of |windows|. Of few looks a share says next to nothing.
+std::vector<LiveGlance::LineRow> LiveRun::LinesOf(
+    const LiveProcess& process, const std::array<Interval, kLiveWindowsNs.size()>& windows) {
+  constexpr size_t kMostLines = 3;
+  constexpr size_t kRanking = 1;  // the window of ten seconds
+  constexpr int64_t kFewLooks = 20;
+  constexpr int64_t kWorthARow = 20;  // one part in so many
+  std::vector<LiveGlance::LineRow> rows;
+  std::array<std::vector<int64_t>, kLiveWindowsNs.size()> looks;
+  std::array<int64_t, kLiveWindowsNs.size()> all{};
+  for (size_t window = 0; window < windows.size(); ++window) {
+    looks[window] = process.LooksAtLines(windows[window]);
+    all[window] = std::accumulate(looks[window].begin(), looks[window].end(), int64_t{0});
+  }
+  if (all[kRanking] < kFewLooks) return rows;
+  const ProcessFacts& python = process.facts().python;
+  std::vector<size_t> order(process.lines().size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return looks[kRanking][a] > looks[kRanking][b]; });
+  for (const size_t i : order) {
+    if (rows.size() == kMostLines || kWorthARow * looks[kRanking][i] < all[kRanking]) break;
+    const LiveProcess::Line& line = process.lines()[i];
+    const Function& function = python.FunctionOf(line.function);
+    LiveGlance::LineRow& row = rows.emplace_back();
+    row.file = function.file;
+    row.line = line.number;
+    row.function = function.name;
+    for (size_t window = 0; window < windows.size(); ++window) {
+      row.share[window] = static_cast<double>(looks[window][i]) /
+                          static_cast<double>(std::max<int64_t>(1, all[window]));
+    }
+  }
+  return rows;
+}
+
 // Of the row that was added last.
 void LiveRun::AddTimes(const Followed& followed, LiveGlance* glance) {
   const LiveProcess& process = followed.process;
@@ -301,9 +337,11 @@ void LiveRun::AddTimes(const Followed& followed, LiveGlance* glance) {
   LiveTimes steps{};
   std::vector<LiveGlance::WorkRow> work;
   for (const char* const counter : kWorkCounters) work.push_back({counter, {}});
+  std::array<Interval, kLiveWindowsNs.size()> windows;
   for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
     const Interval time = WholeBuckets(
         {glance->until_ns - glance->windows_ns[window] - shift_ns, glance->until_ns - shift_ns});
+    windows[window] = time;
     row.busy_ns[window] = process.BusyIn(time);
     const std::vector<int64_t> times = process.OperationTimes(time);
     for (size_t i = 0; known && i < times.size(); ++i) operations[i].ns[window] = times[i];
@@ -331,6 +369,7 @@ void LiveRun::AddTimes(const Followed& followed, LiveGlance* glance) {
   glance->steps = steps;
   std::erase_if(work, [](const auto& of) { return of.done.back() == 0; });
   glance->work = std::move(work);
+  glance->lines = LinesOf(process, windows);
   glance->shown_process = glance->processes.size() - 1;
 }
 

@@ -53,6 +53,13 @@ struct LiveGlance {
     LiveTimes done{};
   };
   std::vector<WorkRow> work;  // what |shown_process| counts: env_steps, samples, tokens
+  struct LineRow {
+    std::string file;
+    uint32_t line = 0;                                  // 0: not known
+    std::string function;                               // "<module>" where it is in none
+    std::array<double, kLiveWindowsNs.size()> share{};  // of the looks at the thread, by window
+  };
+  std::vector<LineRow> lines;  // at which |shown_process| was, most looks in ten seconds first
   struct ProcessRow {
     std::string name;
     int64_t pid = 0;
@@ -109,6 +116,8 @@ class LiveRun {
   LiveGlance Glance(const LiveSurroundings& surroundings);
   void AddDevices(int64_t known_ns, LiveGlance* glance);
   std::string NameOf(const std::string& key) const;
+  static std::vector<LiveGlance::LineRow> LinesOf(
+      const LiveProcess& process, const std::array<Interval, kLiveWindowsNs.size()>& windows);
   void AddTimes(const Followed& followed, LiveGlance* glance);
   void LearnEnds(const LiveSurroundings& surroundings, bool run_over);
   bool HasSuccessor(const ProcessIdentity& identity, const Followed& followed) const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "analysis/segments/row_at.h"
 #include "proto/schema.h"
@@ -99,9 +100,13 @@ void LiveSegment::ReadRows(LiveFacts* facts) {
       row->device = static_cast<DeviceId>(stream.Int(1));
     }
   }
-  Query thread = database_->Prepare("SELECT id FROM thread WHERE tid = ?1");
-  thread.Bind(1, main_tid);
-  if (thread.Step()) facts->main_thread = static_cast<uint32_t>(thread.Int(0));
+  Query thread = database_->Prepare("SELECT id, tid FROM thread");
+  while (thread.Step()) {
+    const auto tid = static_cast<uint32_t>(thread.Int(1));
+    if (uint32_t* row = RowAt(&facts->tids, thread.Int(0))) *row = tid;
+    if (tid == main_tid) facts->main_thread = static_cast<uint32_t>(thread.Int(0));
+  }
+  ReadFrames(&facts->python);
   Query clock =
       database_->Prepare("SELECT monotonic_ns, realtime_ns FROM clock ORDER BY id DESC LIMIT 1");
   if (clock.Step()) {
@@ -113,6 +118,35 @@ void LiveSegment::ReadRows(LiveFacts* facts) {
   Query unknown = database_->Prepare("SELECT start_ns, reason FROM unknown");
   while (unknown.Step()) {
     if (unknown.Text(1) == kUndeliveredReason) facts->delivered_ns = unknown.Int(0);
+  }
+}
+
+// A frame whose caller or function is not there is left out, and so are those that it called.
+void LiveSegment::ReadFrames(ProcessFacts* python) {
+  Query functions =
+      database_->Prepare("SELECT id, file, name FROM function WHERE id > ?1 ORDER BY id");
+  functions.Bind(1, last_function_);
+  while (functions.Step()) {
+    last_function_ = functions.Int(0);
+    if (Function* row = RowAt(&python->functions, last_function_)) {
+      *row = {functions.Text(1), functions.Text(2)};
+    }
+  }
+  Query frames =
+      database_->Prepare("SELECT id, caller, function, line FROM frame WHERE id > ?1 ORDER BY id");
+  frames.Bind(1, last_frame_);
+  while (frames.Step()) {
+    last_frame_ = frames.Int(0);
+    const int64_t caller = frames.Int(1);
+    const int64_t function = frames.Int(2);
+    const bool has_caller = caller == 0 || (caller > 0 && caller < last_frame_ &&
+                                            python->HasFrame(static_cast<FrameId>(caller)));
+    const bool has_function = function > 0 && std::cmp_less(function, python->functions.size());
+    if (!has_caller || !has_function) continue;
+    if (Frame* row = RowAt(&python->frames, last_frame_)) {
+      *row = {static_cast<FrameId>(caller), static_cast<FunctionId>(function),
+              static_cast<uint32_t>(frames.Int(3))};
+    }
   }
 }
 

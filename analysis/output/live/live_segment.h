@@ -28,6 +28,8 @@ struct LiveFacts {
   std::vector<Label> labels;            // by id
   std::vector<Device> devices;          // by id
   std::vector<Stream> streams;          // by id
+  std::vector<uint32_t> tids;           // of threads, by ordinal
+  ProcessFacts python;                  // functions and frames alone
   uint32_t main_thread = 0;             // ordinal; 0 unknown
   int64_t begin_ns = INT64_MAX;         // of the process
   int64_t latest_ns = INT64_MIN;        // until when events are there
@@ -67,11 +69,14 @@ class LiveSegment {
   };
   Stamp StampOf() const;
   void ReadRows(LiveFacts* facts);
+  void ReadFrames(ProcessFacts* python);
 
   const std::string path_;
   std::optional<Stamp> seen_;
   std::optional<Database> database_;
   int64_t last_label_ = 0;
+  int64_t last_function_ = 0;
+  int64_t last_frame_ = 0;
   int64_t last_chunk_ = 0;
   std::vector<ChunkHead> chunks_;  // by id
 };

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/base/base_name.h"
 #include "analysis/base/short_name.h"
 #include "analysis/base/text_table.h"
 #include "analysis/output/live/recent_time.h"
@@ -125,6 +126,30 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
   return table.Render(options.width, 0, options.unicode);
 }
 
+// "train.py:205 act"; of what is in no function the place alone.
+std::string LineText(const LiveGlance::LineRow& row, bool unicode) {
+  std::string place = EscapeName(BaseName(row.file));
+  if (row.line != 0) place += ":" + std::to_string(row.line);
+  if (row.function.starts_with('<')) return place;
+  return place + " " + ShortName(ShownName(row.function), kNameInSentence, unicode);
+}
+
+std::string LineTable(const LiveGlance& glance, const TextOptions& options) {
+  std::vector<std::string> heads{"At line"};
+  for (const size_t window : ShownWindows(glance)) {
+    heads.push_back("last " + FormatTime(glance.windows_ns[window]));
+  }
+  TextTable table(heads);
+  for (const LiveGlance::LineRow& row : glance.lines) {
+    std::vector<std::string> cells{LineText(row, options.unicode)};
+    for (const size_t window : ShownWindows(glance)) {
+      cells.push_back(FormatShare(row.share[window]));
+    }
+    table.AddRow(std::move(cells));
+  }
+  return table.Render(options.width, 0, options.unicode);
+}
+
 std::string StateOf(const LiveGlance::ProcessRow& row, int width, bool unicode) {
   if (row.ended) return "(ended)";
   if (row.age_ns && *row.age_ns >= kSilentNs) return "(silent for " + FormatTime(*row.age_ns) + ")";
@@ -209,6 +234,7 @@ std::string RenderGlance(const LiveGlance& glance, const std::string& run, int h
   text += Coverage(glance, options);
   if (glance.windows_ns.back() > 0) text += "\n" + OperationTable(glance, options);
   text += "\n" + ProcessTable(glance, options);
+  if (!glance.lines.empty()) text += "\n" + LineTable(glance, options);
   return Cut(text, height);
 }
 

@@ -176,20 +176,5 @@ TEST_F(StackTreeTest, AWaitForTheGpuInALibraryAloneIsAtItsInnermostLine) {
   EXPECT_EQ(lines[0].at.line, 5u);
 }
 
-TEST(PackageTest, AFileBelongsToThePackageBelowSitePackages) {
-  EXPECT_EQ(PackageOf("/v/lib/python3.11/site-packages/torch/nn/functional.py"), "torch");
-  EXPECT_EQ(PackageOf("/usr/lib/python3/dist-packages/six.py"), "six");
-  EXPECT_EQ(PackageOf("/usr/lib/python3.11/json/decoder.py"), "python");
-  EXPECT_EQ(PackageOf("<frozen importlib._bootstrap>"), "python");
-  EXPECT_EQ(PackageOf("/home/me/ppo.py"), "");
-  EXPECT_EQ(PackageOf("<string>"), "");
-}
-
-TEST(PackageTest, AModuleIsNamedAsItIsImported) {
-  EXPECT_EQ(ModuleOf("/v/lib/python3.11/site-packages/torch/nn/__init__.py"), "torch.nn");
-  EXPECT_EQ(ModuleOf("/usr/lib/python3.11/json/decoder.py"), "json.decoder");
-  EXPECT_EQ(ModuleOf("/home/me/envs.py"), "envs");
-}
-
 }  // namespace
 }  // namespace gpubound

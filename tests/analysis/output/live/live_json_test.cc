@@ -22,6 +22,7 @@ TEST(GlanceJson, HasAllThatAGlanceHasInSeconds) {
   glance.operations.push_back({"simulation\n\xff", {kSecond / 4, 5 * kSecond, 30 * kSecond}});
   glance.steps = {2, 20, 120};
   glance.work.push_back({"env_steps", {20, 200, 1200}});
+  glance.lines.push_back({"/home/me/train.py", 88, "act", {0.5, 0.25, 0.125}});
   glance.processes.push_back({"python3", 100, false, {}, {}, {0, kSecond, 0}, "node0"});
   const std::string text = RenderGlanceJson(glance, "train.gpubound");
   EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
@@ -36,6 +37,8 @@ TEST(GlanceJson, HasAllThatAGlanceHasInSeconds) {
   EXPECT_EQ(said["iterations"], nlohmann::json::parse("[2, 20, 120]"));
   EXPECT_EQ(said["work"][0]["done"], nlohmann::json::parse("[20, 200, 1200]"));
   EXPECT_EQ(said["operations_of"], 0);
+  EXPECT_EQ(said["lines"], nlohmann::json::parse(R"([{"file": "/home/me/train.py", "line": 88,
+                               "function": "act", "share": [0.5, 0.25, 0.125]}])"));
   const auto& process = said["processes"][0];
   EXPECT_EQ(process["pid"], 100);
   EXPECT_EQ(process["host"], "node0");

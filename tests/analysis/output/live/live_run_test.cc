@@ -339,6 +339,80 @@ TEST_F(LiveRunTest, WhatOutlivesTheLauncherRuns) {
   EXPECT_FALSE(LookAfter(kSecond, Presence::kThere).processes.at(0).ended);
 }
 
+constexpr char kFrames[] =
+    "INSERT INTO function VALUES(1, '/home/me/train.py', '<module>'), "
+    "(2, '/home/me/train.py', 'act'), "
+    "(3, '/v/lib/python3.11/site-packages/torch/distributions/categorical.py', 'log_prob'), "
+    "(4, '/home/me/train.py', 'learn');"
+    "INSERT INTO frame VALUES(1, 0, 1, 210), (2, 1, 2, 88), (3, 2, 3, 91), (4, 1, 4, 120), "
+    "(5, 0, 3, 40)";
+
+StackRecord At(uint32_t frame, int64_t begin_ns, int64_t end_ns, uint32_t looks) {
+  StackRecord seen{};
+  seen.start_ns = static_cast<uint64_t>(begin_ns);
+  seen.end_ns = static_cast<uint64_t>(end_ns);
+  seen.tid = 100;
+  seen.frame = static_cast<FrameId>(frame);
+  seen.looks = looks;
+  return seen;
+}
+
+// A look within a library counts for the line of the program that called it.
+TEST_F(LiveRunTest, SaysAtWhichLinesOfItsProgramAProcessIs) {
+  writer_.Sql(kFrames);
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 0)});
+  writer_.Stacks({}, {At(3, 0, 990 * kMs, 100), At(2, kSecond, 1490 * kMs, 50),
+                      At(4, 1500 * kMs, 1990 * kMs, 50)});
+  Drained(2 * kSecond);
+  const LiveGlance glance = Look();
+  ASSERT_EQ(glance.lines.size(), 2u);
+  EXPECT_EQ(glance.lines[0].file, "/home/me/train.py");
+  EXPECT_EQ(glance.lines[0].line, 88u);
+  EXPECT_EQ(glance.lines[0].function, "act");
+  EXPECT_THAT(glance.lines[0].share, testing::ElementsAre(0.5, 0.75, 0.75));
+  EXPECT_EQ(glance.lines[1].line, 120u);
+  EXPECT_THAT(glance.lines[1].share, testing::ElementsAre(0.5, 0.25, 0.25));
+}
+
+TEST_F(LiveRunTest, LooksAreCountedOnceAndFramesThatComeLaterAreKnown) {
+  writer_.Sql(kFrames);
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 0)});
+  writer_.Stacks({}, {At(2, 0, 990 * kMs, 100)});
+  Drained(kSecond);
+  Look();
+  writer_.Sql("INSERT INTO frame VALUES(6, 1, 4, 130)");
+  writer_.Stacks({.first_sequence = 1}, {At(6, kSecond, 1990 * kMs, 300)});
+  Drained(2 * kSecond);
+  const LiveGlance glance = Look();
+  ASSERT_EQ(glance.lines.size(), 2u);
+  EXPECT_EQ(glance.lines[0].line, 130u);
+  EXPECT_EQ(glance.lines[0].share[1], 0.75);
+}
+
+TEST_F(LiveRunTest, AStackOfLibrariesAloneIsAtItsInnermostLine) {
+  writer_.Sql(kFrames);
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 0)});
+  writer_.Stacks({}, {At(5, 0, 990 * kMs, 100)});
+  Drained(kSecond);
+  ASSERT_EQ(Look().lines.size(), 1u);
+  EXPECT_EQ(Look().lines[0].function, "log_prob");
+}
+
+// Numbers of a file that is damaged, or about which it says too little.
+TEST_F(LiveRunTest, LinesOfFewLooksOrOfFramesThatCannotBeAreLeftOut) {
+  writer_.Sql(kFrames);
+  writer_.Sql("INSERT INTO frame VALUES(7, 9, 2, 1), (8, 1, 99, 1), (10, 10, 2, 1)");
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 0)});
+  writer_.Stacks({}, {At(2, 0, 190 * kMs, 19), At(7, 0, 900 * kMs, 400), At(8, 0, 900 * kMs, 400),
+                      At(10, 0, 900 * kMs, 400), At(77, 0, 900 * kMs, 400)});
+  Drained(kSecond);
+  EXPECT_TRUE(Look().lines.empty());
+  writer_.Stacks({.first_sequence = 5}, {At(2, 0, 60 * kSecond, UINT32_MAX)});
+  Drained(60 * kSecond);
+  ASSERT_EQ(Look().lines.size(), 1u);
+  EXPECT_EQ(Look().lines[0].share[2], 1);
+}
+
 TEST(LiveRun, ADirectoryThatIsNoRunIsSaidToBeNone) {
   const testing_support::TemporaryRun folder;
   EXPECT_FALSE(LiveRun(folder.path()).Look().ok());

@@ -50,6 +50,15 @@ TEST_F(GlanceText, ShowsWhatIsDoneInASecond) {
               testing::ContainsRegex("env steps +20.5k /s +20.5k /s +20.5k /s\niterations"));
 }
 
+TEST_F(GlanceText, ShowsAtWhichLinesTheProgramIs) {
+  EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("At line")));
+  glance_.lines.push_back({"/home/me/train.py", 88, "act\n", {0.5, 0.25, 0.125}});
+  glance_.lines.push_back({"/home/me/train.py", 210, "<module>", {0.25, 0.5, 0.5}});
+  EXPECT_THAT(Text(), testing::ContainsRegex("At line +last 1.00 s +last 10.0 s +last 60.0 s\n"
+                                             "train.py:88 act.x0a +50 % +25 % +12 %\n"
+                                             "train.py:210 +25 % +50 % +50 %\n$"));
+}
+
 TEST_F(GlanceText, SaysWhatLimitsTheRunSoFarInTheWordsOfTheReport) {
   Report report;
   report.run.wall_ns = 12 * kSecond;
