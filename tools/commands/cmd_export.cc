@@ -17,6 +17,7 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/ending_signals.h"
 #include "tools/commands/option_parser.h"
+#include "tools/commands/option_values.h"
 #include "tools/commands/prepare_analysis.h"
 #include "tools/commands/report_file.h"
 #include "tools/console/console.h"
@@ -36,7 +37,8 @@ constexpr CommandHelp kHelp = {
     "  gpubound export train.gpubound --perfetto train.pftrace\n"
     "  gpubound export train.gpubound --sqlite train.db && sqlite3 train.db\n"
     "  gpubound export train.gpubound --parquet tables\n"
-    "  gpubound export train.gpubound --prometheus train.prom --force\n"};
+    "  gpubound export train.gpubound --prometheus train.prom --force\n"
+    "  gpubound export train.gpubound --otlp otlp://localhost:4318\n"};
 
 struct Format {
   ExportFormat format;
@@ -107,14 +109,25 @@ int ExportRun(const Arguments& words) {
   std::string run;
   std::vector<std::string> paths(kFormatCount);
   bool force = false;
+  std::string sent_to;
   OptionParser parser(kHelp);
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
   for (size_t i = 0; i < kFormatCount; ++i) {
     parser.AddOption(kFormats[i].option, &paths[i], kFormats[i].description)
         .Value(kFormats[i].type);
   }
+  parser.AddOption("--otlp", &sent_to, "Send iterations and operations as spans: otlp://HOST:PORT")
+      .Value("TO")
+      .Check(NotEmpty());
   parser.AddFlag("--force", &force, "Replace what is there");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
+  if (!sent_to.empty()) {
+    parser.Complain(
+        "--otlp is done by the Python package: pip install 'gpubound[live]', then "
+        "python3 -m gpubound export RUN --otlp " +
+        sent_to);
+    return kExitWrongUse;
+  }
   AllowManyFiles();
   const bool any =
       std::any_of(paths.begin(), paths.end(), [](const auto& p) { return !p.empty(); });

@@ -76,6 +76,7 @@ TraceTable ProcessTable() {
           {{"command", kText}, [](const Row& row) { return ToCell(row.command); }},
           {{"start_realtime_ns"},
            [](const Row& row) { return ToCell(row.trace->identity.start_realtime_ns); }},
+          {{"started_ns"}, [](const Row& row) { return ToCell(row.trace->BegunNs()); }},
           {{"begin_ns"}, [](const Row& row) { return ToCell(row.trace->span_begin_ns); }},
           {{"end_ns"}, [](const Row& row) { return ToCell(row.trace->span_end_ns); }},
           {{"span_end", kText},

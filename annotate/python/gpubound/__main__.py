@@ -23,6 +23,9 @@ def main() -> int:
     if sys.argv[1:2] == ["top"] and any(word.split("=")[0] == "--export" for word in sys.argv[2:]):
         from gpubound import _live_export
         return _live_export.run(sys.argv[2:], command)
+    if sys.argv[1:2] == ["export"] and any(word.split("=")[0] == "--otlp" for word in sys.argv[2:]):
+        from gpubound import _span_export
+        return _span_export.run(sys.argv[2:])
     os.execv(command, [command, *sys.argv[1:]])
 
 
