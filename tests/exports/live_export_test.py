@@ -188,12 +188,28 @@ class LiveExportTest(unittest.TestCase):
         self.assertIn("pip install 'gpubound[live]'", native.stderr)
 
     def test_what_is_not_known_is_no_sample(self):
-        glance = {"run": "r", "windows_s": [1.0, 4.0, 4.0], "operations_known": False, "iterations": [0, 0, 0],
-                  "operations": [{"name": "update", "s": [0, 0, 0]}], "devices": [], "work": [],
-                  "processes": [{"name": "p", "pid": 1, "host": "h", "ended": True, "age_s": None,
-                                 "gpu_busy_s": [0, 2.0, 0]}]}
+        process = {"name": "p", "pid": 1, "host": "h", "rank": None, "ended": True, "age_s": None,
+                   "gpu_busy_s": [0, 2.0, 0], "operations_known": False, "operations": [], "iterations": [0, 0, 0],
+                   "work": []}
+        glance = {"run": "r", "windows_s": [1.0, 4.0, 4.0], "devices": [], "processes": [process]}
         found = {name: value for name, _, value in _live_export.samples(glance)}
-        self.assertEqual(found, {"process_running": 0.0, "process_gpu_busy_ratio": 0.5, "iterations_per_second": 0.0})
+        self.assertEqual(found, {"process_running": 0.0, "process_gpu_busy_ratio": 0.5})
+        process["iterations"] = [0, 0, 3]
+        found = {name: value for name, _, value in _live_export.samples(glance)}
+        self.assertEqual(found["iterations_per_second"], 0.0, "it stepped a minute ago")
+
+    def test_every_rank_has_its_own(self):
+        process = {"name": "p", "pid": 1, "host": "h", "rank": 0, "ended": False, "age_s": 1.0, "gpu_busy_s": [0, 2, 0],
+                   "operations_known": True, "operations": [{"name": "update", "s": [1, 3, 3]}],
+                   "iterations": [1, 8, 9], "work": [{"counter": "tokens", "done": [1, 12, 13]}]}
+        glance = {"run": "r", "windows_s": [1.0, 4.0, 9.0], "devices": [],
+                  "processes": [process, {**process, "rank": 1, "pid": 2, "iterations": [0, 4, 4]}]}
+        rows = [(name, dict(labels)["rank"], value) for name, labels, value in _live_export.samples(glance)]
+        self.assertIn(("iterations_per_second", "0", 2.0), rows)
+        self.assertIn(("iterations_per_second", "1", 1.0), rows)
+        self.assertIn(("iteration_seconds", "1", 1.0), rows)
+        self.assertIn(("operation_ratio", "1", 0.75), rows)
+        self.assertIn(("work_per_second", "0", 3.0), rows)
         glance["windows_s"] = [0.0, 0.0, 0.0]
         self.assertEqual(list(_live_export.samples(glance)), [])
 

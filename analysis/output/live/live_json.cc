@@ -24,6 +24,42 @@ Json Seconds(const LiveTimes& times) {
 
 Json Seconds(const std::optional<int64_t>& ns) { return ns ? Json(Seconds(*ns)) : Json(); }
 
+template <typename Value>
+Json OrNull(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json JsonOf(const LiveGlance::ProcessRow& row) {
+  Json operations = Json::array();
+  for (const LiveGlance::OperationRow& operation : row.operations) {
+    operations.push_back({{"name", operation.name}, {"s", Seconds(operation.ns)}});
+  }
+  Json work = Json::array();
+  for (const LiveGlance::WorkRow& of : row.work) {
+    work.push_back({{"counter", of.counter}, {"done", of.done}});
+  }
+  Json lines = Json::array();
+  for (const LiveGlance::LineRow& line : row.lines) {
+    lines.push_back({{"file", line.file},
+                     {"line", line.line},
+                     {"function", line.function},
+                     {"share", line.share}});
+  }
+  return {{"name", row.name},
+          {"pid", row.pid},
+          {"host", row.host},
+          {"rank", OrNull(row.rank)},
+          {"ended", row.ended},
+          {"age_s", Seconds(row.age_ns)},
+          {"operation", OrNull(row.operation)},
+          {"gpu_busy_s", Seconds(row.busy_ns)},
+          {"iterations", row.steps},
+          {"operations_known", row.operations_known},
+          {"operations", std::move(operations)},
+          {"work", std::move(work)},
+          {"lines", std::move(lines)}};
+}
+
 }  // namespace
 
 std::string RenderGlanceJson(const LiveGlance& glance, const std::string& run) {
@@ -31,30 +67,8 @@ std::string RenderGlanceJson(const LiveGlance& glance, const std::string& run) {
   for (const LiveGlance::DeviceRow& row : glance.devices) {
     devices.push_back({{"name", row.name}, {"busy_s", Seconds(row.busy_ns)}});
   }
-  Json operations = Json::array();
-  for (const LiveGlance::OperationRow& row : glance.operations) {
-    operations.push_back({{"name", row.name}, {"s", Seconds(row.ns)}});
-  }
-  Json work = Json::array();
-  for (const LiveGlance::WorkRow& row : glance.work) {
-    work.push_back({{"counter", row.counter}, {"done", row.done}});
-  }
-  Json lines = Json::array();
-  for (const LiveGlance::LineRow& row : glance.lines) {
-    lines.push_back(
-        {{"file", row.file}, {"line", row.line}, {"function", row.function}, {"share", row.share}});
-  }
   Json processes = Json::array();
-  for (const LiveGlance::ProcessRow& row : glance.processes) {
-    processes.push_back({{"name", row.name},
-                         {"pid", row.pid},
-                         {"host", row.host},
-                         {"ended", row.ended},
-                         {"age_s", Seconds(row.age_ns)},
-                         {"operation", row.operation ? Json(*row.operation) : Json()},
-                         {"gpu_busy_s", Seconds(row.busy_ns)}});
-  }
-  const bool any = glance.shown_process < glance.processes.size();
+  for (const LiveGlance::ProcessRow& row : glance.processes) processes.push_back(JsonOf(row));
   const Json document{{"format", "gpubound.top.v1"},
                       {"run", run},
                       {"simulated", glance.simulated},
@@ -62,12 +76,7 @@ std::string RenderGlanceJson(const LiveGlance& glance, const std::string& run) {
                       {"age_s", Seconds(glance.age_ns)},
                       {"thinned", glance.thinned},
                       {"devices", std::move(devices)},
-                      {"operations_of", any ? Json(glance.shown_process) : Json()},
-                      {"operations_known", glance.operations_known},
-                      {"operations", std::move(operations)},
-                      {"iterations", glance.steps},
-                      {"work", std::move(work)},
-                      {"lines", std::move(lines)},
+                      {"leading", glance.processes.empty() ? Json() : Json(glance.leading)},
                       {"processes", std::move(processes)}};
   return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -210,6 +210,7 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
   }
   glance.thinned = known_ns > begin_ns && glance.windows_ns.back() < kLiveWindowsNs.back();
   AddDevices(known_ns, &glance);
+  std::vector<const Followed*> shown;
   for (const auto& [identity, followed] : followed_) {
     const LiveFacts& facts = followed->process.facts();
     glance.simulated |= facts.simulated;
@@ -217,15 +218,24 @@ LiveGlance LiveRun::Glance(const LiveSurroundings& surroundings) {
     row.name = facts.name;
     row.host = followed->host;
     row.pid = identity.pid;
+    row.rank = facts.rank;
     row.ended = followed->process.Ended();
     row.age_ns = AgeOf(facts, surroundings);
     if (!row.ended && row.age_ns) {
       glance.age_ns = std::min(glance.age_ns.value_or(INT64_MAX), *row.age_ns);
     }
-    AddTimes(*followed, &glance);
+    AddTimes(*followed, glance, &row);
+    shown.push_back(followed.get());
   }
-  std::stable_sort(glance.operations.begin(), glance.operations.end(),
-                   [](const auto& a, const auto& b) { return a.ns.back() > b.ns.back(); });
+  if (glance.processes.empty()) return glance;
+  glance.leading = LeadingOf(glance.processes);
+  LiveGlance::ProcessRow& leading = glance.processes[glance.leading];
+  const Followed& leader = *shown[glance.leading];
+  leading.lines = LinesOf(leader.process, WindowsOf(leader, glance));
+  for (LiveGlance::ProcessRow& row : glance.processes) {
+    const bool has_many = row.operations.size() > LiveGlance::kMostOperations;
+    if (&row != &leading && has_many) row.operations.resize(LiveGlance::kMostOperations);
+  }
   return glance;
 }
 
@@ -288,9 +298,18 @@ void LiveRun::LearnEnds(const LiveSurroundings& surroundings, bool run_over) {
   }
 }
 
+LiveRun::LiveWindows LiveRun::WindowsOf(const Followed& followed, const LiveGlance& glance) {
+  const int64_t until_ns = glance.until_ns - followed.Shift();
+  LiveWindows windows;
+  for (size_t window = 0; window < windows.size(); ++window) {
+    windows[window] = WholeBuckets({until_ns - glance.windows_ns[window], until_ns});
+  }
+  return windows;
+}
+
 // At which lines |process| was in each of |windows|. Of few looks a share says next to nothing.
-std::vector<LiveGlance::LineRow> LiveRun::LinesOf(
-    const LiveProcess& process, const std::array<Interval, kLiveWindowsNs.size()>& windows) {
+std::vector<LiveGlance::LineRow> LiveRun::LinesOf(const LiveProcess& process,
+                                                  const LiveWindows& windows) {
   constexpr size_t kMostLines = 3;
   constexpr size_t kRanking = 1;  // the window of ten seconds
   constexpr int64_t kFewLooks = 20;
@@ -324,53 +343,45 @@ std::vector<LiveGlance::LineRow> LiveRun::LinesOf(
   return rows;
 }
 
-// Of the row that was added last.
-void LiveRun::AddTimes(const Followed& followed, LiveGlance* glance) {
+void LiveRun::AddTimes(const Followed& followed, const LiveGlance& glance,
+                       LiveGlance::ProcessRow* row) {
   const LiveProcess& process = followed.process;
-  const int64_t shift_ns = followed.Shift();
-  LiveGlance::ProcessRow& row = glance->processes.back();
-  const bool known =
-      process.KnowsOperationsSince(known_ns_ == INT64_MIN ? INT64_MIN : known_ns_ - shift_ns);
-  if (known && !row.ended) row.operation = process.OperationNow();
-  std::vector<LiveGlance::OperationRow> operations;
-  for (const std::string& name : process.names()) operations.push_back({name, {}});
-  LiveTimes steps{};
-  std::vector<LiveGlance::WorkRow> work;
-  for (const char* const counter : kWorkCounters) work.push_back({counter, {}});
-  std::array<Interval, kLiveWindowsNs.size()> windows;
-  for (size_t window = 0; window < kLiveWindowsNs.size(); ++window) {
-    const Interval time = WholeBuckets(
-        {glance->until_ns - glance->windows_ns[window] - shift_ns, glance->until_ns - shift_ns});
-    windows[window] = time;
-    row.busy_ns[window] = process.BusyIn(time);
-    const std::vector<int64_t> times = process.OperationTimes(time);
-    for (size_t i = 0; known && i < times.size(); ++i) operations[i].ns[window] = times[i];
-    steps[window] = process.StepsIn(time);
-    const std::vector<int64_t> done = process.WorkIn(time);
-    for (size_t i = 0; i < done.size(); ++i) work[i].done[window] = done[i];
+  row->operations_known = process.KnowsOperationsSince(
+      known_ns_ == INT64_MIN ? INT64_MIN : known_ns_ - followed.Shift());
+  if (row->operations_known && !row->ended) row->operation = process.OperationNow();
+  for (const std::string& name : process.names()) row->operations.push_back({name, {}});
+  for (const char* const counter : kWorkCounters) row->work.push_back({counter, {}});
+  const LiveWindows windows = WindowsOf(followed, glance);
+  for (size_t window = 0; window < windows.size(); ++window) {
+    row->busy_ns[window] = process.BusyIn(windows[window]);
+    const std::vector<int64_t> times = process.OperationTimes(windows[window]);
+    for (size_t i = 0; row->operations_known && i < times.size(); ++i) {
+      row->operations[i].ns[window] = times[i];
+    }
+    row->steps[window] = process.StepsIn(windows[window]);
+    const std::vector<int64_t> done = process.WorkIn(windows[window]);
+    for (size_t i = 0; i < done.size(); ++i) row->work[i].done[window] = done[i];
   }
-  std::erase_if(operations, [](const auto& operation) { return operation.ns.back() == 0; });
-  const auto sum = [](const std::vector<LiveGlance::OperationRow>& rows) {
-    return std::accumulate(rows.begin(), rows.end(), int64_t{0},
-                           [](int64_t ns, const auto& of) { return ns + of.ns.back(); });
+  std::erase_if(row->operations, [](const auto& operation) { return operation.ns.back() == 0; });
+  std::erase_if(row->work, [](const auto& of) { return of.done.back() == 0; });
+  std::stable_sort(row->operations.begin(), row->operations.end(),
+                   [](const auto& a, const auto& b) { return a.ns.back() > b.ns.back(); });
+}
+
+// One that goes on tells more than one that has ended, one that steps more than one that works; of
+// equals the first.
+size_t LiveRun::LeadingOf(const std::vector<LiveGlance::ProcessRow>& rows) {
+  const auto weight = [](const LiveGlance::ProcessRow& row) {
+    const int64_t ns =
+        std::accumulate(row.operations.begin(), row.operations.end(), int64_t{0},
+                        [](int64_t sum, const auto& of) { return sum + of.ns.back(); });
+    return std::tuple(!row.ended, row.steps.back() > 0, ns);
   };
-  // One that goes on tells more than one that has ended, one that steps more than one that works;
-  // of equals the first.
-  const auto weight = [](const LiveGlance::ProcessRow& of, const LiveTimes& its_steps, int64_t ns) {
-    return std::tuple(!of.ended, its_steps.back() > 0, ns);
-  };
-  const bool better =
-      glance->processes.size() == 1 ||
-      weight(row, steps, sum(operations)) >
-          weight(glance->processes[glance->shown_process], glance->steps, sum(glance->operations));
-  if (!better) return;
-  glance->operations = std::move(operations);
-  glance->operations_known = known;
-  glance->steps = steps;
-  std::erase_if(work, [](const auto& of) { return of.done.back() == 0; });
-  glance->work = std::move(work);
-  glance->lines = LinesOf(process, windows);
-  glance->shown_process = glance->processes.size() - 1;
+  size_t leading = 0;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (weight(rows[i]) > weight(rows[leading])) leading = i;
+  }
+  return leading;
 }
 
 }  // namespace gpubound

@@ -42,24 +42,19 @@ struct LiveGlance {
   };
   std::vector<DeviceRow> devices;
   struct OperationRow {
-    std::string name;  // of |shown_process|
+    std::string name;
     LiveTimes ns{};
   };
-  std::vector<OperationRow> operations;  // by time in the longest window, longest first
-  bool operations_known = true;          // else what says them was removed
-  LiveTimes steps{};
   struct WorkRow {
-    std::string counter;
+    std::string counter;  // env_steps, samples, tokens
     LiveTimes done{};
   };
-  std::vector<WorkRow> work;  // what |shown_process| counts: env_steps, samples, tokens
   struct LineRow {
     std::string file;
     uint32_t line = 0;                                  // 0: not known
     std::string function;                               // "<module>" where it is in none
     std::array<double, kLiveWindowsNs.size()> share{};  // of the looks at the thread, by window
   };
-  std::vector<LineRow> lines;  // at which |shown_process| was, most looks in ten seconds first
   struct ProcessRow {
     std::string name;
     int64_t pid = 0;
@@ -68,11 +63,23 @@ struct LiveGlance {
     std::optional<std::string> operation;  // now
     LiveTimes busy_ns{};
     std::string host;
+    std::optional<int64_t> rank{};  // as the launcher calls it
+    // By time in the longest window, longest first; but for the leading process the first
+    // kMostOperations.
+    std::vector<OperationRow> operations{};
+    bool operations_known = true;  // else what says them was removed
+    LiveTimes steps{};             // iterations that ended
+    std::vector<WorkRow> work{};
+    std::vector<LineRow> lines{};  // of the leading process: most looks in ten seconds first
   };
+  static constexpr size_t kMostOperations = 3;
   std::vector<ProcessRow> processes;  // by identity
-  // Whose operations and steps these are: of those that go on one that steps, or else the one with
-  // the most time under operations.
-  size_t shown_process = 0;
+  // Of those that go on one that steps, or else the one with the most time under operations.
+  size_t leading = 0;
+  const ProcessRow& Leading() const {
+    static const ProcessRow none;
+    return processes.empty() ? none : processes[leading];
+  }
 };
 
 // What a look takes from outside the run.
@@ -116,9 +123,13 @@ class LiveRun {
   LiveGlance Glance(const LiveSurroundings& surroundings);
   void AddDevices(int64_t known_ns, LiveGlance* glance);
   std::string NameOf(const std::string& key) const;
-  static std::vector<LiveGlance::LineRow> LinesOf(
-      const LiveProcess& process, const std::array<Interval, kLiveWindowsNs.size()>& windows);
-  void AddTimes(const Followed& followed, LiveGlance* glance);
+  using LiveWindows = std::array<Interval, kLiveWindowsNs.size()>;
+  // By the clock of the process.
+  static LiveWindows WindowsOf(const Followed& followed, const LiveGlance& glance);
+  static std::vector<LiveGlance::LineRow> LinesOf(const LiveProcess& process,
+                                                  const LiveWindows& windows);
+  void AddTimes(const Followed& followed, const LiveGlance& glance, LiveGlance::ProcessRow* row);
+  static size_t LeadingOf(const std::vector<LiveGlance::ProcessRow>& rows);
   void LearnEnds(const LiveSurroundings& surroundings, bool run_over);
   bool HasSuccessor(const ProcessIdentity& identity, const Followed& followed) const;
 

@@ -74,6 +74,7 @@ void LiveSegment::ReadRows(LiveFacts* facts) {
     if (key == "end_monotonic_ns") facts->end_ns = meta.Int(1);
     if (key == "boot_id") facts->boot_id = meta.Text(1);
     if (key == "pid_namespace") facts->pid_namespace = meta.Int(1);
+    if (key == "rank") facts->rank = meta.Int(1);
     if (key == "main_tid") main_tid = static_cast<uint32_t>(meta.Int(1));
   }
   Query label = database_->Prepare(

@@ -24,6 +24,7 @@ struct LiveFacts {
   std::string name;
   std::string boot_id;                  // of its machine; empty where it is not told
   int64_t pid_namespace = 0;            // of its pid; 0 unknown
+  std::optional<int64_t> rank;          // as the launcher calls it
   bool simulated = false;               // its device is a simulated one
   std::vector<Label> labels;            // by id
   std::vector<Device> devices;          // by id

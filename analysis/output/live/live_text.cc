@@ -46,7 +46,7 @@ std::vector<size_t> ShownWindows(const LiveGlance& glance) {
 std::vector<std::string> Heads(const LiveGlance& glance, const TextOptions& options) {
   std::vector<std::string> heads{""};
   if (glance.processes.size() > 1) {
-    const LiveGlance::ProcessRow& shown = glance.processes[glance.shown_process];
+    const LiveGlance::ProcessRow& shown = glance.Leading();
     heads[0] = ShortName(ShownName(shown.name), kNameInSentence, options.unicode) + " " +
                PidText(glance.processes, options.unicode).Of(shown.pid, shown.host);
   }
@@ -93,10 +93,10 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
   LiveTimes none = glance.windows_ns;
   LiveTimes others{};
   // A row that stands for one operation may as well be that operation's.
-  const size_t rows = glance.operations.size();
+  const size_t rows = glance.Leading().operations.size();
   const size_t shown = rows > kMostRows + 1 ? kMostRows : rows;
   for (size_t i = 0; i < rows; ++i) {
-    const LiveGlance::OperationRow& row = glance.operations[i];
+    const LiveGlance::OperationRow& row = glance.Leading().operations[i];
     for (size_t window = 0; window < none.size(); ++window) {
       none[window] -= row.ns[window];
       if (i >= shown) others[window] += row.ns[window];
@@ -107,19 +107,21 @@ std::string OperationTable(const LiveGlance& glance, const TextOptions& options)
     AddShares("others (" + std::to_string(rows - shown) + ")", others, glance, &table);
   }
   if (!glance.processes.empty()) {
-    AddShares(glance.operations_known ? "(no operation)" : "(not known)", none, glance, &table);
+    AddShares(glance.Leading().operations_known ? "(no operation)" : "(not known)", none, glance,
+              &table);
   }
-  for (const LiveGlance::WorkRow& row : glance.work) {
+  for (const LiveGlance::WorkRow& row : glance.Leading().work) {
     std::vector<std::string> cells{WorkText(row.counter)};
     for (const size_t window : ShownWindows(glance)) {
       cells.push_back(Rate(static_cast<double>(row.done[window]), glance.windows_ns[window]));
     }
     table.AddRow(std::move(cells));
   }
-  if (glance.steps.back() > 0) {
+  if (glance.Leading().steps.back() > 0) {
     std::vector<std::string> cells{"iterations"};
     for (const size_t window : ShownWindows(glance)) {
-      cells.push_back(Rate(static_cast<double>(glance.steps[window]), glance.windows_ns[window]));
+      cells.push_back(
+          Rate(static_cast<double>(glance.Leading().steps[window]), glance.windows_ns[window]));
     }
     table.AddRow(std::move(cells));
   }
@@ -140,7 +142,7 @@ std::string LineTable(const LiveGlance& glance, const TextOptions& options) {
     heads.push_back("last " + FormatTime(glance.windows_ns[window]));
   }
   TextTable table(heads);
-  for (const LiveGlance::LineRow& row : glance.lines) {
+  for (const LiveGlance::LineRow& row : glance.Leading().lines) {
     std::vector<std::string> cells{LineText(row, options.unicode)};
     for (const size_t window : ShownWindows(glance)) {
       cells.push_back(FormatShare(row.share[window]));
@@ -164,7 +166,7 @@ std::vector<size_t> ShownProcesses(const LiveGlance& glance) {
   if (shown.size() <= kMostRows) return shown;
   const auto rank = [&glance](size_t i) {
     const LiveGlance::ProcessRow& row = glance.processes[i];
-    return std::tuple(i != glance.shown_process, -row.busy_ns[1], row.ended);
+    return std::tuple(i != glance.leading, -row.busy_ns[1], row.ended);
   };
   std::stable_sort(shown.begin(), shown.end(),
                    [&rank](size_t a, size_t b) { return rank(a) < rank(b); });
@@ -234,7 +236,7 @@ std::string RenderGlance(const LiveGlance& glance, const std::string& run, int h
   text += Coverage(glance, options);
   if (glance.windows_ns.back() > 0) text += "\n" + OperationTable(glance, options);
   text += "\n" + ProcessTable(glance, options);
-  if (!glance.lines.empty()) text += "\n" + LineTable(glance, options);
+  if (!glance.Leading().lines.empty()) text += "\n" + LineTable(glance, options);
   return Cut(text, height);
 }
 

@@ -19,10 +19,10 @@ SERIES = {
     "process_gpu_busy_ratio": ("1", "Part of the time in which the GPU ran work of the process"),
     "process_running": ("1", "1 while the process goes on, then 0"),
     "process_age_seconds": ("s", "Age of the newest record of the process"),
-    "operation_ratio": ("1", "Part of the time of the leading process that was the operation's"),
-    "iterations_per_second": ("1/s", "Iterations of the leading process that ended"),
+    "operation_ratio": ("1", "Part of the process's time that was the operation's"),
+    "iterations_per_second": ("1/s", "Iterations of the process that ended"),
     "iteration_seconds": ("s", "Mean length of those iterations"),
-    "work_per_second": ("1/s", "What the leading process counted: env_steps, samples, tokens"),
+    "work_per_second": ("1/s", "What the process counted: env_steps, samples, tokens"),
 }
 _WINDOW = 1  # of 1, 10 and 60 seconds
 _INSTALL = "pip install 'gpubound[live]'"
@@ -37,20 +37,22 @@ def samples(glance: Glance) -> Iterator[Sample]:
     for device in glance["devices"]:
         yield "device_busy_ratio", run + (("device", device["name"]),), device["busy_s"][_WINDOW] / window
     for process in glance["processes"]:
-        labels = run + (("host", process["host"]), ("pid", str(process["pid"])), ("process", process["name"]))
+        rank = "" if process["rank"] is None else str(process["rank"])
+        labels = run + (("host", process["host"]), ("pid", str(process["pid"])), ("process", process["name"]),
+                        ("rank", rank))
         yield "process_running", labels, 0.0 if process["ended"] else 1.0
         yield "process_gpu_busy_ratio", labels, process["gpu_busy_s"][_WINDOW] / window
         if process["age_s"] is not None:
             yield "process_age_seconds", labels, process["age_s"]
-    if glance["operations_known"]:
-        for operation in glance["operations"]:
-            yield "operation_ratio", run + (("operation", operation["name"]),), operation["s"][_WINDOW] / window
-    iterations = glance["iterations"][_WINDOW]
-    yield "iterations_per_second", run, iterations / window
-    if iterations:
-        yield "iteration_seconds", run, window / iterations
-    for work in glance["work"]:
-        yield "work_per_second", run + (("counter", work["counter"]),), work["done"][_WINDOW] / window
+        for operation in process["operations"]:
+            yield "operation_ratio", labels + (("operation", operation["name"]),), operation["s"][_WINDOW] / window
+        iterations = process["iterations"][_WINDOW]
+        if process["iterations"][-1]:
+            yield "iterations_per_second", labels, iterations / window
+        if iterations:
+            yield "iteration_seconds", labels, window / iterations
+        for work in process["work"]:
+            yield "work_per_second", labels + (("counter", work["counter"]),), work["done"][_WINDOW] / window
 
 
 class Prometheus:

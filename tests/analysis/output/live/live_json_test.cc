@@ -19,11 +19,16 @@ TEST(GlanceJson, HasAllThatAGlanceHasInSeconds) {
   glance.simulated = true;
   glance.age_ns = kSecond / 2;
   glance.devices.push_back({"H100", {kSecond / 2, 4 * kSecond, 30 * kSecond}});
-  glance.operations.push_back({"simulation\n\xff", {kSecond / 4, 5 * kSecond, 30 * kSecond}});
-  glance.steps = {2, 20, 120};
-  glance.work.push_back({"env_steps", {20, 200, 1200}});
-  glance.lines.push_back({"/home/me/train.py", 88, "act", {0.5, 0.25, 0.125}});
-  glance.processes.push_back({"python3", 100, false, {}, {}, {0, kSecond, 0}, "node0"});
+  LiveGlance::ProcessRow& row = glance.processes.emplace_back();
+  row.name = "python3";
+  row.pid = 100;
+  row.busy_ns = {0, kSecond, 0};
+  row.host = "node0";
+  row.rank = 3;
+  row.operations.push_back({"simulation\n\xff", {kSecond / 4, 5 * kSecond, 30 * kSecond}});
+  row.steps = {2, 20, 120};
+  row.work.push_back({"env_steps", {20, 200, 1200}});
+  row.lines.push_back({"/home/me/train.py", 88, "act", {0.5, 0.25, 0.125}});
   const std::string text = RenderGlanceJson(glance, "train.gpubound");
   EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
   const auto said = nlohmann::json::parse(text);
@@ -33,15 +38,16 @@ TEST(GlanceJson, HasAllThatAGlanceHasInSeconds) {
   EXPECT_EQ(said["windows_s"], nlohmann::json::parse("[1.0, 10.0, 60.0]"));
   EXPECT_EQ(said["age_s"], 0.5);
   EXPECT_EQ(said["devices"][0]["busy_s"], nlohmann::json::parse("[0.5, 4.0, 30.0]"));
-  EXPECT_EQ(said["operations"][0]["s"], nlohmann::json::parse("[0.25, 5.0, 30.0]"));
-  EXPECT_EQ(said["iterations"], nlohmann::json::parse("[2, 20, 120]"));
-  EXPECT_EQ(said["work"][0]["done"], nlohmann::json::parse("[20, 200, 1200]"));
-  EXPECT_EQ(said["operations_of"], 0);
-  EXPECT_EQ(said["lines"], nlohmann::json::parse(R"([{"file": "/home/me/train.py", "line": 88,
-                               "function": "act", "share": [0.5, 0.25, 0.125]}])"));
+  EXPECT_EQ(said["leading"], 0);
   const auto& process = said["processes"][0];
   EXPECT_EQ(process["pid"], 100);
   EXPECT_EQ(process["host"], "node0");
+  EXPECT_EQ(process["rank"], 3);
+  EXPECT_EQ(process["operations"][0]["s"], nlohmann::json::parse("[0.25, 5.0, 30.0]"));
+  EXPECT_EQ(process["iterations"], nlohmann::json::parse("[2, 20, 120]"));
+  EXPECT_EQ(process["work"][0]["done"], nlohmann::json::parse("[20, 200, 1200]"));
+  EXPECT_EQ(process["lines"], nlohmann::json::parse(R"([{"file": "/home/me/train.py", "line": 88,
+                                  "function": "act", "share": [0.5, 0.25, 0.125]}])"));
   EXPECT_TRUE(process["age_s"].is_null());
   EXPECT_TRUE(process["operation"].is_null());
   EXPECT_EQ(process["gpu_busy_s"], nlohmann::json::parse("[0.0, 1.0, 0.0]"));
@@ -50,7 +56,7 @@ TEST(GlanceJson, HasAllThatAGlanceHasInSeconds) {
 TEST(GlanceJson, OfARunWithoutProcessesHasNone) {
   const auto said = nlohmann::json::parse(RenderGlanceJson({}, "r"));
   EXPECT_TRUE(said["processes"].empty());
-  EXPECT_TRUE(said["operations_of"].is_null());
+  EXPECT_TRUE(said["leading"].is_null());
 }
 
 }  // namespace

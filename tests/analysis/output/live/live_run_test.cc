@@ -100,7 +100,7 @@ class LiveRunTest : public testing::Test {
 
 TEST_F(LiveRunTest, ARunWithoutAnyEventHasAProcess) {
   const LiveGlance glance = Look();
-  EXPECT_TRUE(glance.operations.empty());
+  EXPECT_TRUE(glance.Leading().operations.empty());
 }
 
 TEST_F(LiveRunTest, SplitsTheLastSecondsByOperation) {
@@ -108,10 +108,10 @@ TEST_F(LiveRunTest, SplitsTheLastSecondsByOperation) {
                                  End(kTrain, 500 * kMs)});
   Drained(kSecond);
   const LiveGlance glance = Look();
-  ASSERT_EQ(glance.operations.size(), 2u);
-  EXPECT_EQ(glance.operations[0].name, "inner");
-  EXPECT_EQ(glance.operations[0].ns[0], 300 * kMs);
-  EXPECT_EQ(glance.operations[1].ns[0], 200 * kMs) << "the one begun last owns the time";
+  ASSERT_EQ(glance.Leading().operations.size(), 2u);
+  EXPECT_EQ(glance.Leading().operations[0].name, "inner");
+  EXPECT_EQ(glance.Leading().operations[0].ns[0], 300 * kMs);
+  EXPECT_EQ(glance.Leading().operations[1].ns[0], 200 * kMs) << "the one begun last owns the time";
   EXPECT_EQ(glance.windows_ns[2], kSecond) << "no longer than the run";
 }
 
@@ -124,7 +124,7 @@ TEST_F(LiveRunTest, ReadsEachChunkOnce) {
   writer_.Scopes({.thread = 1, .first_sequence = 2},
                  {Begin(kTrain, 1500 * kMs), End(kTrain, 2 * kSecond)});
   Drained(2 * kSecond);
-  EXPECT_EQ(Look().operations.at(0).ns[1], kSecond);
+  EXPECT_EQ(Look().Leading().operations.at(0).ns[1], kSecond);
   EXPECT_EQ(run_.chunks_read(), 2u);
 }
 
@@ -135,7 +135,7 @@ TEST_F(LiveRunTest, ALongRunIsReadFromItsLastMinuteOn) {
   }
   Drained(300 * kSecond);
   const LiveGlance glance = Look();
-  EXPECT_EQ(glance.operations.at(0).ns[2], 30 * kSecond);
+  EXPECT_EQ(glance.Leading().operations.at(0).ns[2], 30 * kSecond);
   EXPECT_LE(run_.chunks_read(), 72u);
 }
 
@@ -155,12 +155,13 @@ TEST_F(LiveRunTest, CountsWorkWhicheverWayItIsTold) {
   writer_.Scopes({.thread = 1}, slots);
   Drained(1700 * kMs);
   const LiveGlance glance = Look();
-  ASSERT_EQ(glance.work.size(), 2u);
-  EXPECT_EQ(glance.work[0].counter, "env_steps");
-  EXPECT_EQ(glance.work[0].done[0], 5 * 2048) << "in the last second";
-  EXPECT_EQ(glance.work[0].done[2], 7 * 2048) << "but for the first, which may be a total";
-  EXPECT_EQ(glance.work[1].counter, "tokens");
-  EXPECT_EQ(glance.work[1].done[0], 5 * 1000);
+  ASSERT_EQ(glance.Leading().work.size(), 2u);
+  EXPECT_EQ(glance.Leading().work[0].counter, "env_steps");
+  EXPECT_EQ(glance.Leading().work[0].done[0], 5 * 2048) << "in the last second";
+  EXPECT_EQ(glance.Leading().work[0].done[2], 7 * 2048)
+      << "but for the first, which may be a total";
+  EXPECT_EQ(glance.Leading().work[1].counter, "tokens");
+  EXPECT_EQ(glance.Leading().work[1].done[0], 5 * 1000);
 }
 
 TEST_F(LiveRunTest, WhatIsOpenGoesOnUntilNow) {
@@ -168,7 +169,7 @@ TEST_F(LiveRunTest, WhatIsOpenGoesOnUntilNow) {
   Drained(kSecond);
   const LiveGlance glance = Look();
   EXPECT_EQ(glance.processes.at(0).operation, "train");
-  EXPECT_EQ(glance.operations.at(0).ns[0], 900 * kMs);
+  EXPECT_EQ(glance.Leading().operations.at(0).ns[0], 900 * kMs);
 }
 
 TEST_F(LiveRunTest, GpuTimeEndsWhereItWasDelivered) {
@@ -200,9 +201,9 @@ TEST_F(LiveRunTest, ShowsAProcessThatGoesOnRatherThanOneThatHasEnded) {
   const LiveGlance glance = Look();
   ASSERT_EQ(glance.processes.size(), 2u);
   EXPECT_TRUE(glance.processes[0].ended);
-  EXPECT_EQ(glance.shown_process, 1u);
-  ASSERT_EQ(glance.operations.size(), 1u);
-  EXPECT_EQ(glance.operations[0].name, "inner");
+  EXPECT_EQ(glance.leading, 1u);
+  ASSERT_EQ(glance.Leading().operations.size(), 1u);
+  EXPECT_EQ(glance.Leading().operations[0].name, "inner");
 }
 
 TEST_F(LiveRunTest, AKilledProcessOfARunThatIsOverHasEnded) {
@@ -225,9 +226,10 @@ TEST_F(LiveRunTest, WhatAKilledProcessHadOpenEndedWithIt) {
   other.Meta("end_monotonic_ns", 5 * kSecond);
   const LiveGlance glance = LookAfter(4 * kSecond, Presence::kGone);
   EXPECT_EQ(glance.until_ns, 5 * kSecond);
-  ASSERT_EQ(glance.operations.size(), 1u);
-  EXPECT_EQ(glance.operations[0].ns[0], 0);
-  EXPECT_EQ(glance.operations[0].ns[1], 900 * kMs) << "its recorder last wrote after a second";
+  ASSERT_EQ(glance.Leading().operations.size(), 1u);
+  EXPECT_EQ(glance.Leading().operations[0].ns[0], 0);
+  EXPECT_EQ(glance.Leading().operations[0].ns[1], 900 * kMs)
+      << "its recorder last wrote after a second";
 }
 
 TEST_F(LiveRunTest, AKilledProcessDoesNotHoldTheWindowsBack) {
@@ -299,7 +301,7 @@ TEST_F(LiveRunTest, HostsMeetInTheTimeOfDay) {
   TellClocks(&far, kUp + kSecond);
   const LiveGlance glance = Look();
   EXPECT_EQ(glance.windows_ns[2], kSecond) << "no longer than the run";
-  EXPECT_EQ(glance.operations.at(0).ns[2], 500 * kMs);
+  EXPECT_EQ(glance.Leading().operations.at(0).ns[2], 500 * kMs);
   ASSERT_EQ(glance.devices.size(), 2u);
   EXPECT_EQ(glance.devices[0].busy_ns[2] + glance.devices[1].busy_ns[2], 700 * kMs);
   EXPECT_EQ(glance.processes.at(0).busy_ns[2], 300 * kMs);
@@ -339,6 +341,33 @@ TEST_F(LiveRunTest, WhatOutlivesTheLauncherRuns) {
   EXPECT_FALSE(LookAfter(kSecond, Presence::kThere).processes.at(0).ended);
 }
 
+TEST_F(LiveRunTest, EveryProcessSaysItsRankItsIterationsAndItsLongestOperations) {
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 0), End(kTrain, 900 * kMs)});
+  SegmentWriter other(files_, {.pid = 200});
+  other.PutUsualRows();
+  other.Meta("rank", 1);
+  other.Sql("DELETE FROM meta WHERE key IN ('end_monotonic_ns', 'end_how')");
+  other.Sql("INSERT INTO label VALUES(8, 1, 0, '', 'a'), (9, 1, 0, '', 'b'), (10, 1, 0, '', 'c')");
+  std::vector<Slot> slots;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const LabelId label = i == 3 ? kTrain : static_cast<LabelId>(8 + i);
+    slots.push_back(Begin(label, i * 200 * kMs));
+    slots.push_back(End(label, (i * 200 + 50 * (i + 1)) * kMs));
+  }
+  other.Scopes({.thread = 1}, slots);
+  other.Sql("INSERT INTO clock VALUES(NULL, 0, " + std::to_string(kSecond) + ", 0, 0, 0)");
+  Drained(kSecond);
+  const LiveGlance glance = Look();
+  ASSERT_EQ(glance.processes.size(), 2u);
+  EXPECT_EQ(glance.leading, 0u);
+  EXPECT_EQ(glance.processes[0].rank, std::nullopt);
+  EXPECT_EQ(glance.processes[1].rank, 1);
+  ASSERT_EQ(glance.processes[1].operations.size(), LiveGlance::kMostOperations);
+  EXPECT_EQ(glance.processes[1].operations[0].name, "train");
+  EXPECT_EQ(glance.processes[1].operations[0].ns[0], 200 * kMs);
+  EXPECT_EQ(glance.processes[1].operations[2].name, "b");
+}
+
 constexpr char kFrames[] =
     "INSERT INTO function VALUES(1, '/home/me/train.py', '<module>'), "
     "(2, '/home/me/train.py', 'act'), "
@@ -365,13 +394,13 @@ TEST_F(LiveRunTest, SaysAtWhichLinesOfItsProgramAProcessIs) {
                       At(4, 1500 * kMs, 1990 * kMs, 50)});
   Drained(2 * kSecond);
   const LiveGlance glance = Look();
-  ASSERT_EQ(glance.lines.size(), 2u);
-  EXPECT_EQ(glance.lines[0].file, "/home/me/train.py");
-  EXPECT_EQ(glance.lines[0].line, 88u);
-  EXPECT_EQ(glance.lines[0].function, "act");
-  EXPECT_THAT(glance.lines[0].share, testing::ElementsAre(0.5, 0.75, 0.75));
-  EXPECT_EQ(glance.lines[1].line, 120u);
-  EXPECT_THAT(glance.lines[1].share, testing::ElementsAre(0.5, 0.25, 0.25));
+  ASSERT_EQ(glance.Leading().lines.size(), 2u);
+  EXPECT_EQ(glance.Leading().lines[0].file, "/home/me/train.py");
+  EXPECT_EQ(glance.Leading().lines[0].line, 88u);
+  EXPECT_EQ(glance.Leading().lines[0].function, "act");
+  EXPECT_THAT(glance.Leading().lines[0].share, testing::ElementsAre(0.5, 0.75, 0.75));
+  EXPECT_EQ(glance.Leading().lines[1].line, 120u);
+  EXPECT_THAT(glance.Leading().lines[1].share, testing::ElementsAre(0.5, 0.25, 0.25));
 }
 
 TEST_F(LiveRunTest, LooksAreCountedOnceAndFramesThatComeLaterAreKnown) {
@@ -384,9 +413,9 @@ TEST_F(LiveRunTest, LooksAreCountedOnceAndFramesThatComeLaterAreKnown) {
   writer_.Stacks({.first_sequence = 1}, {At(6, kSecond, 1990 * kMs, 300)});
   Drained(2 * kSecond);
   const LiveGlance glance = Look();
-  ASSERT_EQ(glance.lines.size(), 2u);
-  EXPECT_EQ(glance.lines[0].line, 130u);
-  EXPECT_EQ(glance.lines[0].share[1], 0.75);
+  ASSERT_EQ(glance.Leading().lines.size(), 2u);
+  EXPECT_EQ(glance.Leading().lines[0].line, 130u);
+  EXPECT_EQ(glance.Leading().lines[0].share[1], 0.75);
 }
 
 TEST_F(LiveRunTest, AStackOfLibrariesAloneIsAtItsInnermostLine) {
@@ -394,8 +423,8 @@ TEST_F(LiveRunTest, AStackOfLibrariesAloneIsAtItsInnermostLine) {
   writer_.Scopes({.thread = 1}, {Begin(kTrain, 0)});
   writer_.Stacks({}, {At(5, 0, 990 * kMs, 100)});
   Drained(kSecond);
-  ASSERT_EQ(Look().lines.size(), 1u);
-  EXPECT_EQ(Look().lines[0].function, "log_prob");
+  ASSERT_EQ(Look().Leading().lines.size(), 1u);
+  EXPECT_EQ(Look().Leading().lines[0].function, "log_prob");
 }
 
 // Numbers of a file that is damaged, or about which it says too little.
@@ -406,11 +435,11 @@ TEST_F(LiveRunTest, LinesOfFewLooksOrOfFramesThatCannotBeAreLeftOut) {
   writer_.Stacks({}, {At(2, 0, 190 * kMs, 19), At(7, 0, 900 * kMs, 400), At(8, 0, 900 * kMs, 400),
                       At(10, 0, 900 * kMs, 400), At(77, 0, 900 * kMs, 400)});
   Drained(kSecond);
-  EXPECT_TRUE(Look().lines.empty());
+  EXPECT_TRUE(Look().Leading().lines.empty());
   writer_.Stacks({.first_sequence = 5}, {At(2, 0, 60 * kSecond, UINT32_MAX)});
   Drained(60 * kSecond);
-  ASSERT_EQ(Look().lines.size(), 1u);
-  EXPECT_EQ(Look().lines[0].share[2], 1);
+  ASSERT_EQ(Look().Leading().lines.size(), 1u);
+  EXPECT_EQ(Look().Leading().lines[0].share[2], 1);
 }
 
 TEST(LiveRun, ADirectoryThatIsNoRunIsSaidToBeNone) {

@@ -26,12 +26,13 @@ class GlanceText : public testing::Test {
     glance_.until_ns = 100 * kSecond;
     glance_.windows_ns = {kSecond, 10 * kSecond, 60 * kSecond};
     glance_.devices.push_back({"H100", {kSecond / 2, 4 * kSecond, 30 * kSecond}});
-    glance_.operations.push_back({"simulation", {kSecond / 4, 5 * kSecond, 30 * kSecond}});
-    glance_.steps = {2, 20, 120};
     glance_.processes.push_back(
         {"python3", 100, false, {}, "simulation", {0, kSecond, 0}, "node0"});
+    leading().operations.push_back({"simulation", {kSecond / 4, 5 * kSecond, 30 * kSecond}});
+    leading().steps = {2, 20, 120};
   }
   std::string Text(int height = 100) const { return RenderGlance(glance_, "run", height, {}); }
+  LiveGlance::ProcessRow& leading() { return glance_.processes[glance_.leading]; }
   LiveGlance glance_;
 };
 
@@ -45,15 +46,15 @@ TEST_F(GlanceText, ShowsSharesOfEachWindow) {
 }
 
 TEST_F(GlanceText, ShowsWhatIsDoneInASecond) {
-  glance_.work.push_back({"env_steps", {20'480, 204'800, 1'228'800}});
+  leading().work.push_back({"env_steps", {20'480, 204'800, 1'228'800}});
   EXPECT_THAT(Text(),
               testing::ContainsRegex("env steps +20.5k /s +20.5k /s +20.5k /s\niterations"));
 }
 
 TEST_F(GlanceText, ShowsAtWhichLinesTheProgramIs) {
   EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("At line")));
-  glance_.lines.push_back({"/home/me/train.py", 88, "act\n", {0.5, 0.25, 0.125}});
-  glance_.lines.push_back({"/home/me/train.py", 210, "<module>", {0.25, 0.5, 0.5}});
+  leading().lines.push_back({"/home/me/train.py", 88, "act\n", {0.5, 0.25, 0.125}});
+  leading().lines.push_back({"/home/me/train.py", 210, "<module>", {0.25, 0.5, 0.5}});
   EXPECT_THAT(Text(), testing::ContainsRegex("At line +last 1.00 s +last 10.0 s +last 60.0 s\n"
                                              "train.py:88 act.x0a +50 % +25 % +12 %\n"
                                              "train.py:210 +25 % +50 % +50 %\n$"));
@@ -118,7 +119,7 @@ TEST_F(GlanceText, ALongProcessLeavesFiguresBesideTheirNames) {
 }
 
 TEST_F(GlanceText, AnOperationWithoutANameIsMarked) {
-  glance_.operations[0].name = "";
+  leading().operations[0].name = "";
   glance_.processes[0].operation = "";
   EXPECT_THAT(Text(), testing::HasSubstr("\n(empty name) "));
   EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +.empty name. +10 %"));
@@ -154,9 +155,9 @@ TEST_F(GlanceText, IsNoHigherThanTheTerminal) {
 
 TEST_F(GlanceText, ManyOperationsAreSummedUp) {
   const LiveGlance::OperationRow tenth{"turn", {kSecond / 20, kSecond, 3 * kSecond}};
-  glance_.operations.assign(9, tenth);
+  leading().operations.assign(9, tenth);
   EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("others"))) << "a row for a row";
-  glance_.operations.assign(12, tenth);
+  leading().operations.assign(12, tenth);
   EXPECT_THAT(Text(),
               testing::ContainsRegex("\nothers .4. +20 % +40 % +20 %\n.no operation. +40 %"));
 }
@@ -164,7 +165,7 @@ TEST_F(GlanceText, ManyOperationsAreSummedUp) {
 TEST_F(GlanceText, OfSeveralProcessesItSaysWhoseOperationsTheseAre) {
   EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("python3 100 ")));
   glance_.processes.push_back({"actor", 200, false, {}, "simulation", {}, "node0"});
-  glance_.shown_process = 1;
+  glance_.leading = 1;
   EXPECT_THAT(Text(), testing::HasSubstr("\nactor 200 "));
 }
 
@@ -181,12 +182,12 @@ TEST_F(GlanceText, OfManyProcessesThoseAreShownThatUseADeviceOrGoOn) {
   glance_.processes.insert(glance_.processes.begin(), 12, worker);
   glance_.processes[0].name = "gone";
   glance_.processes[0].ended = true;
-  glance_.shown_process = 12;
+  glance_.leading = 12;
   glance_.processes.push_back({"server", 300, false, {}, std::nullopt, {0, kSecond, 0}, "node0"});
   EXPECT_THAT(Text(), testing::ContainsRegex("python3 +100 +simulation +10 %\nserver +300 +- +10 %"
                                              "\nand 6 more\n$"));
   EXPECT_THAT(Text(), testing::Not(testing::HasSubstr("gone")));
-  glance_.shown_process = 0;
+  glance_.leading = 0;
   EXPECT_THAT(Text(), testing::HasSubstr("\ngone     200     (ended)"));
 }
 

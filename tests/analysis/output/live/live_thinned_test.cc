@@ -83,9 +83,9 @@ TEST_F(ThinnedRun, IsShownFromWhereDetailBegins) {
   const LiveGlance glance = Look();
   constexpr int64_t kWindow = kWindowSeconds * kSecond;
   EXPECT_EQ(glance.windows_ns, (LiveTimes{kSecond, kWindow, kWindow}));
-  EXPECT_EQ(glance.operations.at(0).ns[2], kWindow * 8 / 10);
+  EXPECT_EQ(glance.Leading().operations.at(0).ns[2], kWindow * 8 / 10);
   EXPECT_EQ(glance.devices.at(0).busy_ns[2], kWindow / 2);
-  EXPECT_EQ(glance.steps[2], kWindowSeconds);
+  EXPECT_EQ(glance.Leading().steps[2], kWindowSeconds);
   EXPECT_THAT(TextOf(glance), HasSubstr("Only the last 3.00 s have all detail"));
 }
 
@@ -96,7 +96,7 @@ TEST_F(ThinnedRun, WhatWasReadBeforeIsStillShown) {
   const LiveGlance glance = Look();
   constexpr int64_t kAll = kSeconds * kSecond;
   EXPECT_EQ(glance.windows_ns[2], kAll);
-  EXPECT_EQ(glance.operations.at(0).ns[2], kAll * 8 / 10);
+  EXPECT_EQ(glance.Leading().operations.at(0).ns[2], kAll * 8 / 10);
   EXPECT_THAT(TextOf(glance), Not(HasSubstr("Only the")));
 }
 
@@ -113,8 +113,8 @@ TEST_F(ThinnedRun, AnOperationBegunBeforeGoesOnInWhatIsLeft) {
   }
   Thin();
   const LiveGlance glance = Look();
-  ASSERT_EQ(glance.operations.size(), 2u);
-  for (const LiveGlance::OperationRow& row : glance.operations) {
+  ASSERT_EQ(glance.Leading().operations.size(), 2u);
+  for (const LiveGlance::OperationRow& row : glance.Leading().operations) {
     EXPECT_EQ(row.ns[2], kSecond) << row.name;
   }
 }
@@ -127,7 +127,7 @@ TEST_F(ThinnedRun, AThreadOfWhichNoDetailIsLeftIsNotKnown) {
   }
   Thin();
   const LiveGlance glance = Look();
-  EXPECT_FALSE(glance.operations_known);
+  EXPECT_FALSE(glance.Leading().operations_known);
   EXPECT_THAT(TextOf(glance), testing::ContainsRegex("not known. +100 % +100 %"));
   EXPECT_THAT(TextOf(glance), Not(HasSubstr("no operation")));
 }
@@ -146,7 +146,7 @@ TEST_F(ThinnedRun, AStepThatSaysWhereIterationsBeginEndsNone) {
   Segment writer(*this, 0);
   writer.Scopes({.thread = 1}, {MakeSlot(SlotKind::kStep, LabelId{0}, 10), kIterationsBegin,
                                 MakeSlot(SlotKind::kStep, LabelId{0}, kSecond), 0});
-  EXPECT_EQ(Look().steps[2], 1);
+  EXPECT_EQ(Look().Leading().steps[2], 1);
 }
 
 }  // namespace
