@@ -9,7 +9,10 @@ import pathlib
 import sqlite3
 import subprocess
 
-from exports_fixture import Exports, main
+import duckdb
+import polars
+
+from exports_fixture import DATA, Exports, gpubound, main
 
 EPOCH_NS = 1_700_000_000_000_000_000
 SESSION = """
@@ -72,6 +75,47 @@ class Hosts(Exports):
                 self.assertEqual(trace.errors, [])
                 kernels = sorted(s.begin for s in trace.slices if s.category == "compute")
                 self.assertEqual(kernels[1] - kernels[0], 100_000)
+
+    def test_parquet_has_a_folder_for_each_machine(self):
+        run = self.two_hosts()
+        folder = pathlib.Path(self.export(run, "parquet", "tables"))
+        of_all = ["device_usage.parquet", "ledger.parquet", "machine.parquet"]
+        self.assertEqual(sorted(file.name for file in folder.iterdir()), [*of_all, "machine=a", "machine=b"])
+        self.assertEqual({file.name for file in (folder / "machine=a").iterdir()},
+                         {file.name for file in (folder / "machine=b").iterdir()})
+        every = f"read_parquet('{folder}/machine=*/gpu.parquet', hive_partitioning = true)"
+        rows = duckdb.sql(f"SELECT machine, host, run_begin_ns, begin_ns FROM {every} ORDER BY 1").fetchall()
+        self.assertEqual([(machine, host) for machine, host, _, _ in rows], [("a", "a"), ("b", "b")])
+        self.assertEqual(rows[1][2] - rows[0][2], 100_000, "by one clock")
+        self.assertEqual(rows[1][3], rows[0][3], "each by its own")
+        stored = sqlite3.connect(self.export(run, "sqlite", "run.db")).execute(
+            "SELECT operation, sum(wall_ns) FROM operation GROUP BY 1 ORDER BY 1").fetchall()
+        found = duckdb.sql(f"SELECT operation, sum(wall_ns) FROM '{folder}/**/operation.parquet' GROUP BY 1 ORDER BY 1")
+        self.assertEqual(found.fetchall(), stored)
+        self.assertEqual(duckdb.sql(f"SELECT host, processes FROM '{folder}/machine.parquet' ORDER BY 1").fetchall(),
+                         [("a", 1), ("b", 1)])
+        self.export(run, "parquet", "tables")  # replaces all of it
+        self.assertEqual(len(list(folder.iterdir())), 5)
+        (folder / "machine=a" / "notes.txt").write_text("mine", encoding="utf-8")
+        refused = gpubound("export", run, "--parquet", folder, "--force", status=2)
+        self.assertIn("a folder that is not empty", refused.stderr.decode())
+        self.assertTrue((folder / "machine=a" / "notes.txt").exists())
+
+    def test_examples_of_the_docs_work(self):
+        page = (DATA.parent.parent / "docs" / "formats.md").read_text(encoding="utf-8")
+        section = page.partition("### As Parquet")[2].partition("\n## ")[0]
+        examples = [line.strip() for line in section.splitlines() if line.startswith("    ")]
+        self.assertEqual(len(examples), 4)
+        one, two = self.export(self.example, "parquet", "one"), self.export(self.two_hosts(), "parquet", "two")
+        for example in examples:
+            for folder in (one, two) if "**" in example else (one,):
+                with self.subTest(example=example, folder=folder):
+                    code = example.replace("DIR", folder)
+                    if code.startswith("duckdb"):
+                        rows = duckdb.sql(code.partition('"')[2].rpartition('"')[0]).fetchall()
+                    else:
+                        rows = eval(code, {"polars": polars}).lazy().collect().rows()
+                    self.assertGreater(len(rows), 0)
 
     def test_devices_of_two_hosts_are_two(self):
         document = self.chrome(self.two_hosts())

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gpubound export --parquet`, read by Arrow and DuckDB: parquet_test.py GPUBOUND EXAMPLE_RUN DATA.
 Needs requirements.txt beside this file."""
+import json
 import pathlib
 import stat
 import subprocess
@@ -30,10 +31,65 @@ class Parquet(Exports):
                 with self.subTest(run=run, table=file.stem):
                     found = pyarrow.parquet.read_table(file)
                     described = database.execute(f'PRAGMA table_info("{file.stem}")').fetchall()
-                    self.assertEqual([(field.name, str(field.type)) for field in found.schema],
+                    own = [row[1] for row in described]
+                    self.assertEqual([(name, str(found.schema.field(name).type)) for name in own],
                                      [(row[1], PARQUET_TYPES[row[2]]) for row in described])
+                    self.assertEqual([name for name in found.schema.names if name in own], own)
                     stored = database.execute(f'SELECT * FROM "{file.stem}"').fetchall()
-                    self.assertEqual([tuple(row.values()) for row in found.to_pylist()], stored)
+                    rows = found.to_pylist()
+                    self.assertEqual([tuple(row[name] for name in own) for row in rows], stored)
+                    self.check_what_is_added(set(found.schema.names) - set(own), rows, database, own)
+
+    def check_what_is_added(self, added, rows, database, own):
+        """Host and rank of the process, and times of the run's clock: of one machine all as far from the trace's."""
+        if "process" not in own:
+            self.assertEqual(added, set())
+            return
+        times = {name for name in ("begin_ns", "end_ns", "time_ns") if name in own}
+        self.assertEqual(added, ({"host", "rank"} - set(own)) | {"run_" + name for name in times})
+        hosts = dict(database.execute("SELECT process, host FROM process"))
+        begun_ns, = database.execute("SELECT min(begin_ns) FROM process").fetchone()
+        for row in rows:
+            self.assertEqual(row["host"], hosts[row["process"]])
+            for name in times:
+                wanted = None if row[name] is None else row[name] - begun_ns
+                self.assertEqual(row["run_" + name], wanted)
+
+    def encodings(self, file, column):
+        metadata = pyarrow.parquet.read_metadata(file)
+        index = metadata.schema.names.index(column)
+        return [set(metadata.row_group(group).column(index).encodings) for group in range(metadata.num_row_groups)]
+
+    def test_text_of_few_values_has_a_dictionary(self):
+        run = self.path("long.gpubound")
+        subprocess.run([EXAMPLE_RUN, run, "long"], check=True)
+        file = pathlib.Path(self.export(run, "parquet", "long")) / "gpu.parquet"
+        for found in self.encodings(file, "name") + self.encodings(file, "host"):
+            self.assertIn("RLE_DICTIONARY", found)
+        for found in self.encodings(file, "begin_ns"):
+            self.assertNotIn("RLE_DICTIONARY", found)
+        names = duckdb.sql(f"SELECT name, count(*) FROM '{file}' GROUP BY 1 ORDER BY 1").fetchall()
+        self.assertEqual(names, self.database(run).execute(
+            "SELECT name, count(*) FROM gpu GROUP BY 1 ORDER BY 1").fetchall())
+
+    def test_text_of_many_values_has_none(self):
+        """One, two, three, ... bits for a number, and more values than a dictionary may have."""
+        for count in (1, 2, 3, 5, 9, 300, 40_000):
+            with self.subTest(count):
+                trace = pathlib.Path(self.path("names.json"))
+                events = [{"ph": "X", "cat": "kernel", "pid": 1, "tid": 7, "name": f"kernel {i * 7919 % count}",
+                           "ts": 2 * i, "dur": 1, "args": {"device": 0, "stream": 7, "correlation": i + 1}}
+                          for i in range(max(count, 20))]
+                trace.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+                subprocess.run(["rm", "-rf", str(trace) + ".gpubound"], check=True)
+                run = self.imported(trace)
+                file = pathlib.Path(self.export(run, "parquet", "names")) / "gpu.parquet"
+                found = pyarrow.parquet.read_table(file, columns=["begin_ns", "name"])
+                stored = self.database(run).execute("SELECT begin_ns, name FROM gpu").fetchall()
+                self.assertEqual(list(zip(*(column.to_pylist() for column in found.columns))), stored)
+                self.assertEqual(duckdb.sql(f"SELECT count(DISTINCT name) FROM '{file}'").fetchall(), [(count,)])
+                for encodings in self.encodings(file, "name"):
+                    self.assertEqual("RLE_DICTIONARY" in encodings, count < 40_000)
 
     def test_duckdb_sums_up_what_sqlite_does(self):
         for run in self.runs():

@@ -64,14 +64,20 @@ void ExportSqlite(const std::string& run_path, const std::string& path, bool rep
   if (outcome->status.ok()) outcome->status = (*file)->Commit();
 }
 
-using WriteTable = void (*)(const TraceTable& table, TraceRun* run, OutputFile* file);
+constexpr char kCsvEnding[] = ".csv";
 
-Status WriteTables(TraceRun* run, const std::string& folder, const char* extension,
-                   WriteTable write) {
+using WriteAll = Status (*)(TraceRun* run, const std::string& run_path, const std::string& folder);
+
+Status WriteParquet(TraceRun* run, const std::string& run_path, const std::string& folder) {
+  const std::unique_ptr<RunTimes> times = RunTimesOf(run->run(), run_path);
+  return WriteParquetTables(run, times.get(), folder);
+}
+
+Status WriteCsv(TraceRun* run, const std::string& /*run_path*/, const std::string& folder) {
   for (const TraceTable& table : AllTraceTables()) {
-    const auto file = OutputFile::Create(folder + "/" + table.name + extension, /*replace=*/false);
+    const auto file = OutputFile::Create(folder + "/" + table.name + kCsvEnding, /*replace=*/false);
     if (!file.ok()) return file.error();
-    write(table, run, file->get());
+    WriteCsvTable(table, run, file->get());
     const Status stored = (*file)->Commit();
     if (!stored.ok()) return stored;
   }
@@ -80,7 +86,7 @@ Status WriteTables(TraceRun* run, const std::string& folder, const char* extensi
 
 // Every table in a file of its own.
 void ExportTables(const std::string& run_path, const std::string& path, bool replace,
-                  const char* extension, WriteTable write, ExportOutcome* outcome) {
+                  const char* extension, WriteAll write, ExportOutcome* outcome) {
   const auto folder = OutputFolder::Create(path, extension, replace);
   if (!folder.ok()) {
     outcome->status = folder.error();
@@ -97,7 +103,7 @@ void ExportTables(const std::string& run_path, const std::string& path, bool rep
     outcome->status = *(*run)->report_error();
     return;
   }
-  outcome->status = WriteTables(run->get(), (*folder)->temporary_path(), extension, write);
+  outcome->status = write(run->get(), run_path, (*folder)->temporary_path());
   outcome->problems = (*run)->problems();
   if (outcome->status.ok()) outcome->status = (*folder)->Commit();
 }
@@ -125,10 +131,10 @@ ExportOutcome ExportRunTo(ExportFormat format, const std::string& run_path, cons
       ExportSqlite(run_path, path, replace, &outcome);
       break;
     case ExportFormat::kCsv:
-      ExportTables(run_path, path, replace, ".csv", &WriteCsvTable, &outcome);
+      ExportTables(run_path, path, replace, kCsvEnding, &WriteCsv, &outcome);
       break;
     case ExportFormat::kParquet:
-      ExportTables(run_path, path, replace, ".parquet", &WriteParquetTable, &outcome);
+      ExportTables(run_path, path, replace, kParquetEnding, &WriteParquet, &outcome);
       break;
     case ExportFormat::kChrome:
       ExportEvents(run_path, path, replace, &WriteChromeJson, &outcome);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <system_error>
 
@@ -66,12 +67,42 @@ Status RenameUnfinished(std::string* temporary, const std::string& path) {
   return Ok{};
 }
 
+// A file of an export, or a machine's folder of nothing but such.
+bool IsOurs(const fs::directory_entry& entry, const std::string& extension) {
+  std::error_code error;
+  if (fs::is_regular_file(entry.symlink_status(error))) {
+    return entry.path().extension() == extension;
+  }
+  if (!fs::is_directory(entry.symlink_status(error))) return false;
+  return entry.path().filename().string().starts_with(kMachineFolder) &&
+         std::ranges::all_of(EntriesOf(entry.path()), [&](const fs::directory_entry& inner) {
+           return fs::is_regular_file(inner.symlink_status(error)) &&
+                  inner.path().extension() == extension;
+         });
+}
+
 std::string Untrailed(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
 }
 
 }  // namespace
+
+std::string FolderName(const std::string& text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string name;
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    const bool plain =
+        (byte < 0x80 && std::isalnum(byte) != 0) || letter == '.' || letter == '-' || letter == '_';
+    if (plain) {
+      name += letter;
+    } else {
+      name += {'%', kDigits[byte >> 4], kDigits[byte & 0xf]};
+    }
+  }
+  return name;
+}
 
 Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path, bool replace) {
   if (IsPlaceOfRun(path)) return ExistsError(path, "the place of a file of the run itself", false);
@@ -142,9 +173,8 @@ Result<std::unique_ptr<OutputFolder>> OutputFolder::Create(const std::string& gi
     const fs::path target = fs::canonical(path, error);
     if (!error) path = target.string();
     if (const std::string why = WhyInUse(path); !why.empty()) return InUseError(given, why);
-    const std::vector<fs::directory_entry> entries = EntriesOf(path);
-    const bool ours = std::ranges::all_of(entries, [&](const fs::directory_entry& entry) {
-      return entry.path().extension() == extension;
+    const bool ours = std::ranges::all_of(EntriesOf(path), [&](const fs::directory_entry& entry) {
+      return IsOurs(entry, extension);
     });
     const bool empty = fs::is_empty(path, error);
     if (!empty && !(replace && ours)) return ExistsError(named, "a folder that is not empty", ours);
@@ -174,7 +204,7 @@ Status OutputFolder::Commit() {
   // Create() has seen that there is nothing else in it.
   for (const fs::directory_entry& entry : EntriesOf(path_)) {
     std::error_code ignored;
-    if (entry.path().extension() == extension_) fs::remove(entry.path(), ignored);
+    if (IsOurs(entry, extension_)) fs::remove_all(entry.path(), ignored);
   }
   return RenameUnfinished(&temporary_, path_);
 }

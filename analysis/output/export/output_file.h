@@ -53,8 +53,14 @@ class OutputFile {
   int error_ = 0;  // errno of the first failure
 };
 
-// A folder likewise, of files that end in |extension| (".csv"). One that is there must be empty, or
-// |replace| and hold nothing but such files.
+// What a machine has of an export in a folder of its own is in kMachineFolder + FolderName(its host).
+inline constexpr char kMachineFolder[] = "machine=";
+
+// |text| as the name of a folder: what is no letter, digit, dot, dash or underscore becomes %XX.
+std::string FolderName(const std::string& text);
+
+// A folder likewise, of files that end in |extension| (".csv"), and folders of machines with such files. One
+// that is there must be empty, or |replace| and hold nothing but those.
 class OutputFolder {
  public:
   static Result<std::unique_ptr<OutputFolder>> Create(const std::string& path,

@@ -22,8 +22,10 @@ constexpr int32_t kVersion = 2;
 
 // The format's numbers.
 constexpr int32_t kDataPage = 0;
+constexpr int32_t kDictionaryPage = 2;
 constexpr int32_t kPlain = 0;
 constexpr int32_t kRunLength = 3;
+constexpr int32_t kByDictionary = 8;
 constexpr int32_t kZstd = 6;
 constexpr int32_t kOptional = 1;
 constexpr int32_t kUtf8 = 0;
@@ -45,6 +47,14 @@ template <typename Number>
 std::string_view BytesOf(const Number& number) {
   static_assert(std::endian::native == std::endian::little);
   return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+// More different texts than that are no dictionary: it would be read for each of its few uses.
+constexpr size_t kMostTexts = size_t{1} << 15;
+constexpr size_t kMostTextBytes = size_t{1} << 20;
+
+std::string PlainText(std::string_view text) {
+  return std::string(BytesOf(static_cast<uint32_t>(text.size()))).append(text);
 }
 
 void PutSchema(const std::vector<ColumnInfo>& columns, ThriftWriter* metadata) {
@@ -89,23 +99,73 @@ void ParquetFile::Values::Add(const Cell& cell, ColumnType type, std::string* sc
   } else if (type == ColumnType::kReal) {
     values_ += BytesOf(real != nullptr ? *real : static_cast<double>(*integer));
   } else {
-    const std::string_view text = ValidUtf8(std::get<std::string_view>(cell), scratch);
-    values_ += BytesOf(static_cast<uint32_t>(text.size()));
-    values_ += text;
+    AddText(ValidUtf8(std::get<std::string_view>(cell), scratch));
   }
 }
 
-std::string ParquetFile::Values::TakePage() {
+void ParquetFile::Values::AddText(std::string_view text) {
+  if (has_many_) {
+    values_ += PlainText(text);
+    return;
+  }
+  auto found = known_.find(text);
+  if (found == known_.end()) {
+    found = known_.emplace(text, static_cast<uint32_t>(known_.size())).first;
+    values_ += PlainText(text);
+  }
+  numbers_.push_back(found->second);
+  if (known_.size() > kMostTexts || values_.size() > kMostTextBytes) GiveUpDictionary();
+}
+
+// All texts one after the other, as those to come.
+void ParquetFile::Values::GiveUpDictionary() {
+  std::vector<std::string_view> texts(known_.size());
+  for (const auto& [text, number] : known_) texts[number] = text;
+  values_.clear();
+  for (const uint32_t number : numbers_) values_ += PlainText(texts[number]);
+  known_.clear();
+  numbers_.clear();
+  has_many_ = true;
+}
+
+// One run of numbers of so many bits as the largest takes, lowest bits first, in groups of eight.
+std::string ParquetFile::Values::PackedNumbers() const {
+  const auto bits = static_cast<int>(std::max<size_t>(1, std::bit_width(known_.size() - 1)));
+  const size_t groups = (numbers_.size() + 7) / 8;
+  std::string packed(1, static_cast<char>(bits));
+  AppendVarint(groups << 1 | 1, &packed);
+  const size_t end = packed.size() + groups * static_cast<size_t>(bits);
+  uint64_t open = 0;
+  int open_bits = 0;
+  for (const uint32_t number : numbers_) {
+    open |= uint64_t{number} << open_bits;
+    for (open_bits += bits; open_bits >= 8; open_bits -= 8, open >>= 8) {
+      packed += static_cast<char>(open & 0xff);
+    }
+  }
+  if (open_bits > 0) packed += static_cast<char>(open);
+  packed.resize(end);
+  return packed;
+}
+
+ParquetFile::Values::Pages ParquetFile::Values::TakePages() {
   std::string runs;
   for (const Run& run : runs_) {
     AppendVarint(run.length << 1, &runs);  // the lowest bit would say that they are packed
     runs += static_cast<char>(run.present ? 1 : 0);
   }
-  std::string page(BytesOf(static_cast<uint32_t>(runs.size())));
-  page += runs;
-  page += values_;
+  Pages pages;
+  pages.values = BytesOf(static_cast<uint32_t>(runs.size()));
+  pages.values += runs;
+  if (numbers_.empty()) {
+    pages.values += values_;
+  } else {
+    pages.values += PackedNumbers();
+    pages.dictionary = std::move(values_);
+    pages.dictionary_size = known_.size();
+  }
   *this = Values();
-  return page;
+  return pages;
 }
 
 ParquetFile::ParquetFile(const std::vector<ColumnInfo>& columns, OutputFile* file, Limits limits)
@@ -125,38 +185,54 @@ void ParquetFile::AddRow(const RowCursor& row) {
     bytes += values_[column].bytes();
   }
   ++rows_;
-  if (static_cast<size_t>(rows_) >= limits_.rows || bytes >= limits_.bytes) WriteRowGroup();
+  if (static_cast<size_t>(rows_) >= limits_.rows || bytes >= limits_.bytes) EndRowGroup();
 }
 
-void ParquetFile::WriteRowGroup() {
+void ParquetFile::EndRowGroup() {
+  if (rows_ == 0) return;
   RowGroup& group = groups_.emplace_back();
   group.rows = rows_;
   for (Values& values : values_) group.chunks.push_back(WriteColumn(&values));
   rows_ = 0;
 }
 
-ParquetFile::Chunk ParquetFile::WriteColumn(Values* values) {
-  Chunk chunk = values->chunk();
-  const std::string page = values->TakePage();
+// How many bytes it was before compression, with its header.
+int64_t ParquetFile::WritePage(int32_t type, std::string_view page, int32_t values,
+                               int32_t encoding) {
   if (!compressor_.Compress(ChunkCompression::kZstd, std::as_bytes(std::span(page)), 0,
                             &compressed_)) {
     file_->Fail(ENOMEM);
   }
   ThriftWriter header;
-  header.I32(1, kDataPage);                                 // type
+  header.I32(1, type);                                      // type
   header.I32(2, static_cast<int32_t>(page.size()));         // uncompressed_page_size
   header.I32(3, static_cast<int32_t>(compressed_.size()));  // compressed_page_size
-  header.BeginStruct(5);                                    // data_page_header
-  header.I32(1, static_cast<int32_t>(rows_));               // num_values
-  header.I32(2, kPlain);                                    // encoding
-  header.I32(3, kRunLength);                                // definition_level_encoding
-  header.I32(4, kRunLength);                                // repetition_level_encoding
+  header.BeginStruct(type == kDictionaryPage ? 7 : 5);      // dictionary_ or data_page_header
+  header.I32(1, values);                                    // num_values
+  header.I32(2, encoding);                                  // encoding
+  if (type == kDataPage) {
+    header.I32(3, kRunLength);  // definition_level_encoding
+    header.I32(4, kRunLength);  // repetition_level_encoding
+  }
   header.EndStruct();
   header.EndStruct();
-  chunk.offset = written_;
-  chunk.raw_bytes = static_cast<int64_t>(header.bytes().size() + page.size());
   Write(header.bytes());
   Write({reinterpret_cast<const char*>(compressed_.data()), compressed_.size()});
+  return static_cast<int64_t>(header.bytes().size() + page.size());
+}
+
+ParquetFile::Chunk ParquetFile::WriteColumn(Values* values) {
+  Chunk chunk = values->chunk();
+  const Values::Pages pages = values->TakePages();
+  chunk.offset = written_;
+  chunk.has_dictionary = pages.dictionary_size > 0;
+  if (chunk.has_dictionary) {
+    chunk.raw_bytes += WritePage(kDictionaryPage, pages.dictionary,
+                                 static_cast<int32_t>(pages.dictionary_size), kPlain);
+  }
+  chunk.values_offset = written_;
+  chunk.raw_bytes += WritePage(kDataPage, pages.values, static_cast<int32_t>(rows_),
+                               chunk.has_dictionary ? kByDictionary : kPlain);
   chunk.stored_bytes = written_ - chunk.offset;
   return chunk;
 }
@@ -178,21 +254,23 @@ std::string ParquetFile::Metadata(const Properties& properties) const {
       const Chunk& chunk = group.chunks[column];
       raw_bytes += chunk.raw_bytes;
       metadata.BeginStructElement();
-      metadata.I64(2, chunk.offset);                         // file_offset
-      metadata.BeginStruct(3);                               // meta_data
-      metadata.I32(1, PhysicalType(columns_[column].type));  // type
-      metadata.BeginList(2, Type::kI32, 2);                  // encodings
+      metadata.I64(2, chunk.offset);                                    // file_offset
+      metadata.BeginStruct(3);                                          // meta_data
+      metadata.I32(1, PhysicalType(columns_[column].type));             // type
+      metadata.BeginList(2, Type::kI32, chunk.has_dictionary ? 3 : 2);  // encodings
       metadata.I32Element(kPlain);
       metadata.I32Element(kRunLength);
+      if (chunk.has_dictionary) metadata.I32Element(kByDictionary);
       metadata.BeginList(3, Type::kBinary, 1);  // path_in_schema
       metadata.BinaryElement(columns_[column].name);
-      metadata.I32(4, kZstd);               // codec
-      metadata.I64(5, group.rows);          // num_values
-      metadata.I64(6, chunk.raw_bytes);     // total_uncompressed_size
-      metadata.I64(7, chunk.stored_bytes);  // total_compressed_size
-      metadata.I64(9, chunk.offset);        // data_page_offset
-      metadata.BeginStruct(12);             // statistics
-      metadata.I64(3, chunk.nulls);         // null_count
+      metadata.I32(4, kZstd);                                    // codec
+      metadata.I64(5, group.rows);                               // num_values
+      metadata.I64(6, chunk.raw_bytes);                          // total_uncompressed_size
+      metadata.I64(7, chunk.stored_bytes);                       // total_compressed_size
+      metadata.I64(9, chunk.values_offset);                      // data_page_offset
+      if (chunk.has_dictionary) metadata.I64(11, chunk.offset);  // dictionary_page_offset
+      metadata.BeginStruct(12);                                  // statistics
+      metadata.I64(3, chunk.nulls);                              // null_count
       if (chunk.least <= chunk.most) {
         metadata.Binary(5, BytesOf(chunk.most));   // max_value
         metadata.Binary(6, BytesOf(chunk.least));  // min_value
@@ -225,7 +303,7 @@ std::string ParquetFile::Metadata(const Properties& properties) const {
 }
 
 void ParquetFile::Finish(const Properties& properties) {
-  if (rows_ > 0) WriteRowGroup();
+  EndRowGroup();
   const std::string metadata = Metadata(properties);
   Write(metadata);
   Write(BytesOf(static_cast<uint32_t>(metadata.size())));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A table as a Parquet file. Columns may be null and hold 64-bit integers, doubles or UTF-8 text;
-// each has one page of plain values in each row group, compressed by zstd, and integers their
-// smallest and largest value, by which readers leave out row groups.
+// each has one page of values in each row group, compressed by zstd, and integers their smallest and
+// largest value, by which readers leave out row groups. Text of few different values has a dictionary:
+// a page of those before the page of their numbers.
 //
 //   "PAR1" | row group | row group | ... | metadata (Thrift) | its size, 4 bytes | "PAR1"
 //            '- for each column: page header (Thrift), then the page, compressed:
@@ -17,9 +18,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -47,14 +50,19 @@ class ParquetFile {
   // The row that |row| has come to.
   void AddRow(const RowCursor& row);
 
+  // What comes next is in another row group.
+  void EndRowGroup();
+
   // Call once, last. Where something failed the file says so when it is committed.
   void Finish(const Properties& properties);
 
  private:
   // Where a column of a row group lies.
   struct Chunk {
-    int64_t offset = 0;
-    int64_t raw_bytes = 0;  // page headers included; likewise below
+    int64_t offset = 0;           // of its first page
+    int64_t values_offset = 0;    // of that of its values
+    bool has_dictionary = false;  // in a page before that
+    int64_t raw_bytes = 0;        // page headers included; likewise below
     int64_t stored_bytes = 0;
     int64_t nulls = 0;
     int64_t least = std::numeric_limits<int64_t>::max();
@@ -68,9 +76,14 @@ class ParquetFile {
   class Values {
    public:
     void Add(const Cell& cell, ColumnType type, std::string* scratch);
-    // The page before compression. Empties the object.
-    std::string TakePage();
-    size_t bytes() const { return values_.size(); }
+    // Pages before compression.
+    struct Pages {
+      std::string dictionary;  // empty: there is none
+      size_t dictionary_size = 0;
+      std::string values;
+    };
+    Pages TakePages();  // empties the object
+    size_t bytes() const { return values_.size() + sizeof(uint32_t) * numbers_.size(); }
     const Chunk& chunk() const { return chunk_; }  // nulls and limits
 
    private:
@@ -78,13 +91,24 @@ class ParquetFile {
       bool present;
       uint64_t length;
     };
+    struct TextHash {
+      using is_transparent = void;
+      size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    };
+    void AddText(std::string_view text);
+    void GiveUpDictionary();
+    std::string PackedNumbers() const;
+
     std::vector<Run> runs_;
-    std::string values_;
+    std::string values_;  // plain; of text with a dictionary the different ones
+    std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> known_;
+    std::vector<uint32_t> numbers_;  // of texts, as long as there are few different ones
+    bool has_many_ = false;
     Chunk chunk_;
   };
 
-  void WriteRowGroup();
   Chunk WriteColumn(Values* values);
+  int64_t WritePage(int32_t type, std::string_view page, int32_t values, int32_t encoding);
   void Write(std::string_view bytes);
   std::string Metadata(const Properties& properties) const;
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/base/suggestion.h"
-#include "analysis/reader/reader.h"
+#include "analysis/output/tables/run_wide_table.h"
 
 namespace gpubound {
 namespace {
@@ -63,66 +63,29 @@ void ReleaseStream(ArrowArrayStream* stream) {
   stream->release = nullptr;
 }
 
-// A column of a table here: one of the trace table, or made from one.
-struct ColumnPlan {
-  enum class Kind : uint8_t { kCell, kHost, kRank, kRunTime } kind = Kind::kCell;
-  size_t source = 0;  // of the trace table
-};
+// What is chosen of a table: the numbers of its columns.
+using Chosen = std::vector<size_t>;
 
-struct TablePlan {
-  std::vector<ArrowColumn> columns;
-  std::vector<ColumnPlan> plans;
-};
-
-constexpr char kRunPrefix[] = "run_";
-
-TablePlan PlanOf(const TraceTable& table) {
-  using Kind = ColumnPlan::Kind;
-  TablePlan plan;
-  const auto add = [&](const std::string& name, ColumnType type, Kind kind, size_t source) {
-    const bool few = type == ColumnType::kText && table.of_events;
-    plan.columns.push_back({name, type, few});
-    plan.plans.push_back({kind, source});
-  };
-  const auto has = [&](const char* name) {
-    return std::any_of(table.columns.begin(), table.columns.end(),
-                       [&](const ColumnInfo& column) { return column.name == std::string(name); });
-  };
-  for (size_t c = 0; c < table.columns.size(); ++c) {
-    const ColumnInfo& column = table.columns[c];
-    add(column.name, column.type, Kind::kCell, c);
-    if (column.role == ColumnRole::kProcess) {
-      if (!has("host")) add("host", ColumnType::kText, Kind::kHost, c);
-      if (!has("rank")) add("rank", ColumnType::kInteger, Kind::kRank, c);
-    }
+Result<Chosen> Choose(const RunWideTable& table,
+                      const std::optional<std::vector<std::string>>& names) {
+  Chosen chosen;
+  std::vector<std::string> known;
+  for (const ColumnInfo& column : table.columns()) known.emplace_back(column.name);
+  if (!names) {
+    for (size_t c = 0; c < known.size(); ++c) chosen.push_back(c);
+    return chosen;
   }
-  if (!has("process")) return plan;
-  for (size_t c = 0; c < table.columns.size(); ++c) {
-    const std::string name = table.columns[c].name;
-    if (name == "begin_ns" || name == "end_ns" || name == "time_ns") {
-      add(kRunPrefix + name, ColumnType::kInteger, Kind::kRunTime, c);
-    }
-  }
-  return plan;
-}
-
-Status Choose(const std::string& table, const std::vector<std::string>& chosen, TablePlan* plan) {
-  TablePlan few;
-  for (const std::string& name : chosen) {
-    std::vector<std::string> names;
-    for (const ArrowColumn& column : plan->columns) names.push_back(column.name);
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) {
-      const std::string closest = ClosestName(name, names);
-      return Error{"choosing a table", table, "no column '" + name + "'", "one of its columns",
+  for (const std::string& name : *names) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) {
+      const std::string closest = ClosestName(name, known);
+      return Error{"choosing a table", table.table().name, "no column '" + name + "'",
+                   "one of its columns",
                    closest.empty() ? "Its schema lists them." : "Did you mean '" + closest + "'?"};
     }
-    const auto at = static_cast<size_t>(found - names.begin());
-    few.columns.push_back(plan->columns[at]);
-    few.plans.push_back(plan->plans[at]);
+    chosen.push_back(static_cast<size_t>(found - known.begin()));
   }
-  *plan = std::move(few);
-  return Ok{};
+  return chosen;
 }
 
 }  // namespace
@@ -130,13 +93,8 @@ Status Choose(const std::string& table, const std::vector<std::string>& chosen, 
 // Rows of a trace table, with the run locked while they are read.
 class TraceTableReader : public RowBatches {
  public:
-  TraceTableReader(std::shared_ptr<ArrowRun> run, const TraceTable& table,
-                   std::vector<ColumnPlan> plans)
-      : run_(std::move(run)), table_(table), plans_(std::move(plans)) {
-    for (size_t c = 0; c < table.columns.size(); ++c) {
-      if (table.columns[c].role == ColumnRole::kProcess) process_column_ = c;
-    }
-  }
+  TraceTableReader(std::shared_ptr<ArrowRun> run, const RunWideTable& table, const Chosen& chosen)
+      : run_(std::move(run)), table_(table), chosen_(chosen) {}
   ~TraceTableReader() override {
     const std::lock_guard lock(run_->mutex_);
     cursor_.reset();
@@ -147,72 +105,49 @@ class TraceTableReader : public RowBatches {
   size_t Read(std::vector<ColumnBuilder>* columns, size_t most) override {
     const std::lock_guard lock(run_->mutex_);
     if (cursor_ == nullptr) {
-      cursor_ = table_.open(&run_->session_->run(), RowFilter());
-      const bool timed = std::any_of(plans_.begin(), plans_.end(), [](const ColumnPlan& plan) {
-        return plan.kind == ColumnPlan::Kind::kRunTime;
-      });
-      if (timed) times_ = run_->Times();
+      const bool timed = std::any_of(chosen_.begin(), chosen_.end(),
+                                     [this](size_t column) { return table_.IsRunTime(column); });
+      cursor_ = table_.Open(&run_->session_->run(), timed ? run_->Times() : nullptr);
     }
     size_t rows = 0;
     for (; rows < most && cursor_->Next(); ++rows) {
       if (rows == 0) {
         for (ColumnBuilder& column : *columns) column.Reserve(most);
       }
-      const auto process =
-          process_column_ ? static_cast<size_t>(Integer(*process_column_).value_or(1) - 1) : 0;
-      for (size_t c = 0; c < plans_.size(); ++c) (*columns)[c].Add(CellOf(plans_[c], process));
+      for (size_t c = 0; c < chosen_.size(); ++c) (*columns)[c].Add(cursor_->At(chosen_[c]));
     }
     return rows;
   }
 
  private:
-  std::optional<int64_t> Integer(size_t source) const {
-    const Cell cell = cursor_->At(source);
-    const auto* integer = std::get_if<int64_t>(&cell);
-    return integer != nullptr ? std::optional(*integer) : std::nullopt;
-  }
-
-  Cell CellOf(const ColumnPlan& plan, size_t process) const {
-    switch (plan.kind) {
-      case ColumnPlan::Kind::kCell:
-        return cursor_->At(plan.source);
-      case ColumnPlan::Kind::kHost:
-        return std::string_view(run_->session_->run().process(process).identity.host);
-      case ColumnPlan::Kind::kRank: {
-        const auto& job = run_->session_->run().process(process).job;
-        return job ? Cell(job->rank) : Cell();
-      }
-      case ColumnPlan::Kind::kRunTime: {
-        const std::optional<int64_t> time = Integer(plan.source);
-        return time && times_ != nullptr ? Cell(times_->At(process, *time)) : Cell();
-      }
-    }
-    return {};
-  }
-
   const std::shared_ptr<ArrowRun> run_;
-  const TraceTable& table_;
-  const std::vector<ColumnPlan> plans_;
-  std::optional<size_t> process_column_;
+  const RunWideTable& table_;  // of the ArrowTable, which whoever reads keeps
+  const Chosen& chosen_;
   std::unique_ptr<RowCursor> cursor_;
-  const RunTimes* times_ = nullptr;
 };
 
 namespace {
 
 class TableOfRun : public ArrowTable {
  public:
-  TableOfRun(std::shared_ptr<ArrowRun> run, const TraceTable& table, TablePlan plan)
-      : run_(std::move(run)), table_(table), plan_(std::move(plan)) {}
-  const std::vector<ArrowColumn>& columns() const override { return plan_.columns; }
+  TableOfRun(std::shared_ptr<ArrowRun> run, std::unique_ptr<RunWideTable> table, Chosen chosen)
+      : run_(std::move(run)), table_(std::move(table)), chosen_(std::move(chosen)) {
+    for (const size_t c : chosen_) {
+      const ColumnInfo& column = table_->columns()[c];
+      const bool few = column.type == ColumnType::kText && table_->table().of_events;
+      columns_.push_back({column.name, column.type, few});
+    }
+  }
+  const std::vector<ArrowColumn>& columns() const override { return columns_; }
   std::unique_ptr<RowBatches> Read() override {
-    return std::make_unique<TraceTableReader>(run_, table_, plan_.plans);
+    return std::make_unique<TraceTableReader>(run_, *table_, chosen_);
   }
 
  private:
   const std::shared_ptr<ArrowRun> run_;
-  const TraceTable& table_;
-  const TablePlan plan_;
+  const std::unique_ptr<RunWideTable> table_;
+  const Chosen chosen_;
+  std::vector<ArrowColumn> columns_;
 };
 
 // What a query found. SQLite gives each cell a type, Arrow each column: one that has all of them.
@@ -326,16 +261,15 @@ Result<std::shared_ptr<ArrowTable>> ArrowRun::Table(
     return Error{"choosing a table", name, "no table of that name", "one of " + all,
                  closest.empty() ? "" : "Did you mean '" + closest + "'?"};
   }
-  TablePlan plan = PlanOf(*table);
-  if (chosen) {
-    if (const Status done = Choose(name, *chosen, &plan); !done.ok()) return done.error();
-  }
+  auto wide = std::make_unique<RunWideTable>(*table);
+  Result<Chosen> columns = Choose(*wide, chosen);
+  if (!columns.ok()) return columns.error();
   const std::lock_guard lock(mutex_);
   if (table->of_report && session_->run().report() == nullptr) {
     return *session_->run().report_error();
   }
   return std::shared_ptr<ArrowTable>(
-      std::make_shared<TableOfRun>(shared_from_this(), *table, std::move(plan)));
+      std::make_shared<TableOfRun>(shared_from_this(), std::move(wide), std::move(*columns)));
 }
 
 Result<std::shared_ptr<ArrowTable>> ArrowRun::Query(const std::string& sql) {
@@ -360,14 +294,9 @@ std::vector<std::string> ArrowRun::Problems() {
   return session_->run().problems();
 }
 
-// Null where the events of a run of several hosts cannot be read any more.
 const RunTimes* ArrowRun::Times() {
-  if (times_) return &*times_;
-  const Run& here = session_->run().run();
-  if (!HasSeveralHosts(here)) return &times_.emplace(here);
-  const Result<Run> run = OpenRun(path_);
-  const bool same = run.ok() && run->processes.size() == here.processes.size();
-  return same ? &times_.emplace(*run) : nullptr;
+  if (times_ == nullptr) times_ = RunTimesOf(session_->run().run(), path_);
+  return times_.get();
 }
 
 }  // namespace gpubound

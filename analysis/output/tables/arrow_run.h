@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run as Arrow tables: what a program gets that reads runs without the command. Every table of
-// trace_table.h that is about a process has two columns more, `host` and `rank`, and beside each of
-// its trace times the same on the run's own clock (run_begin_ns, run_end_ns, run_time_ns).
+// A run as Arrow tables: what a program gets that reads runs without the command. Tables are those of
+// run_wide_table.h.
 //
 // Thread rule: any thread; one at a time reads.
 #ifndef GPUBOUND_ANALYSIS_OUTPUT_TABLES_ARROW_RUN_H_
@@ -69,7 +68,7 @@ class ArrowRun : public std::enable_shared_from_this<ArrowRun> {
   const std::string path_;
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<SqlSession> session_;
-  std::optional<RunTimes> times_;
+  std::unique_ptr<RunTimes> times_;
 };
 
 }  // namespace gpubound

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/processes/run_frame.h"
+#include "analysis/reader/reader.h"
 
 namespace gpubound {
 
@@ -22,6 +23,13 @@ RunTimes::RunTimes(const Run& run) {
   for (size_t p = 0; p < run.processes.size(); ++p) {
     places_.push_back({clocks_.offset_ns[p], clocks_.TrackOf(run.processes[p])});
   }
+}
+
+std::unique_ptr<RunTimes> RunTimesOf(const Run& run, const std::string& path) {
+  if (!HasSeveralHosts(run)) return std::make_unique<RunTimes>(run);
+  const Result<Run> opened = OpenRun(path);
+  const bool same = opened.ok() && opened->processes.size() == run.processes.size();
+  return same ? std::make_unique<RunTimes>(*opened) : nullptr;
 }
 
 }  // namespace gpubound

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "analysis/processes/clock_align.h"
@@ -38,8 +40,11 @@ class RunTimes {
   int64_t begin_ns_ = 0;
 };
 
-// Whether RunTimes needs the events of |run|.
 bool HasSeveralHosts(const Run& run);
+
+// Of |run|, which was opened from |path|: of several hosts it is opened anew, for its events. Null where these
+// cannot be read any more.
+std::unique_ptr<RunTimes> RunTimesOf(const Run& run, const std::string& path);
 
 }  // namespace gpubound
 

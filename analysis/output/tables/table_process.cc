@@ -2,8 +2,14 @@
 //
 // Tables of plain rows: processes, threads, devices and what was sampled or noted beside the
 // events. No state.
+#include <algorithm>
+#include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/output/tables/table_rows.h"
 #include "analysis/trace/known_graphs.h"
@@ -85,6 +91,52 @@ TraceTable ProcessTable() {
           {{"device_kind", kText}, [](const Row& row) { return ToCell(row.trace->device_kind); }},
           {{"python"}, [](const Row& row) { return ToCell(row.trace->python); }},
           {{"version", kText}, [](const Row& row) { return TextOrNull(row.trace->version); }},
+      });
+}
+
+struct MachineRow {
+  std::string host;
+  std::string boot_id;
+  std::string cpu_model;
+  int64_t processes = 0;
+  int64_t ranks = 0;
+  std::set<std::string> devices;  // by uuid
+  int64_t started_realtime_ns = std::numeric_limits<int64_t>::max();
+};
+
+std::vector<MachineRow> CollectMachines(TraceRun* run) {
+  std::map<std::string, MachineRow> by_host;
+  for (size_t p = 0; p < run->processes(); ++p) {
+    const ProcessTrace& trace = run->process(p);
+    MachineRow& row = by_host[trace.identity.host];
+    row.host = trace.identity.host;
+    if (row.boot_id.empty()) row.boot_id = trace.boot_id;
+    if (row.cpu_model.empty()) row.cpu_model = trace.cpu_model;
+    ++row.processes;
+    if (trace.job) ++row.ranks;
+    for (const Device& device : trace.devices) {
+      if (!device.uuid.empty()) row.devices.insert(device.uuid);
+    }
+    row.started_realtime_ns = std::min(row.started_realtime_ns, trace.identity.start_realtime_ns);
+  }
+  std::vector<MachineRow> rows;
+  for (auto& [host, row] : by_host) rows.push_back(std::move(row));
+  return rows;
+}
+
+TraceTable MachineTable() {
+  using Row = MachineRow;
+  return MakeShortTable<Row, CollectMachines>(
+      "machine", "a machine of the run",
+      {
+          {{"host", kText}, [](const Row& row) { return ToCell(row.host); }},
+          {{"boot_id", kText}, [](const Row& row) { return TextOrNull(row.boot_id); }},
+          {{"cpu_model", kText}, [](const Row& row) { return TextOrNull(row.cpu_model); }},
+          {{"processes"}, [](const Row& row) { return ToCell(row.processes); }},
+          {{"ranks"}, [](const Row& row) { return ToCell(row.ranks); }},
+          {{"devices"},
+           [](const Row& row) { return ToCell(static_cast<int64_t>(row.devices.size())); }},
+          {{"started_realtime_ns"}, [](const Row& row) { return ToCell(row.started_realtime_ns); }},
       });
 }
 
@@ -330,9 +382,10 @@ TraceTable NoteTable() {
 }  // namespace
 
 std::vector<TraceTable> ProcessTables() {
-  return {ProcessTable(),       ThreadTable(),       DeviceTable(),      ContextTable(),
-          GraphNodeTable(),     DeviceClientTable(), UtilizationTable(), ProcessTreeTable(),
-          CounterSampleTable(), FramesTable(),       UnknownTable(),     NoteTable()};
+  return {ProcessTable(),     MachineTable(),       ThreadTable(),       DeviceTable(),
+          ContextTable(),     GraphNodeTable(),     DeviceClientTable(), UtilizationTable(),
+          ProcessTreeTable(), CounterSampleTable(), FramesTable(),       UnknownTable(),
+          NoteTable()};
 }
 
 }  // namespace gpubound

@@ -60,5 +60,10 @@ TEST(RunFileName, AnOutputTakesNoPlaceOfTheRun) {
   EXPECT_TRUE(OutputFile::Create(run.File("train.prom"), /*replace=*/true).ok());
 }
 
+TEST(FolderName, IsWhatReadersOfPartitionsDecode) {
+  EXPECT_EQ(FolderName("node-07.rack_3"), "node-07.rack_3");
+  EXPECT_EQ(FolderName("a/b=c %\xc3\xa4"), "a%2Fb%3Dc%20%25%C3%A4");
+}
+
 }  // namespace
 }  // namespace gpubound
