@@ -283,6 +283,59 @@ TraceTable RankTable() {
       }));
 }
 
+// A function of the tree of an operation's stacks.
+struct StackRow {
+  size_t process = 0;
+  const ReportStacks* stacks = nullptr;
+  size_t position = 0;  // of the function there
+  const ReportFrame& frame() const { return stacks->frames[position]; }
+};
+
+std::vector<StackRow> CollectStacks(TraceRun* run) {
+  std::vector<StackRow> rows;
+  for (const auto& [p, stacks, begin_ns] : Collect<ReportStacks, &ReportProcess::stacks>(run)) {
+    for (size_t i = 0; i < stacks->frames.size(); ++i) rows.push_back({p, stacks, i});
+  }
+  return rows;
+}
+
+Cell LineOrNull(uint32_t line) { return line == 0 ? Cell() : ToCell(line); }
+
+TraceTable StackTable() {
+  using Row = StackRow;
+  return MakeShortTable<Row, CollectStacks>(
+      "stack", "a Python function under its callers, in what was seen of an operation",
+      {{{"process", kInteger, ColumnRole::kProcess},
+        [](const Row& row) { return ToCell(row.process + 1); }},
+       {{"operation", kText}, [](const Row& row) { return ToCell(row.stacks->operation); }},
+       {{"start_up"}, [](const Row& row) { return ToCell(row.stacks->start_up); }},
+       {{"id"}, [](const Row& row) { return ToCell(row.position + 1); }},
+       {{"caller"}, [](const Row& row) { return LineOrNull(row.frame().caller); }},
+       {{"function", kText}, [](const Row& row) { return ToCell(row.frame().function); }},
+       {{"package", kText}, [](const Row& row) { return TextOrNull(row.frame().package); }},
+       {{"file", kText}, [](const Row& row) { return TextOrNull(row.frame().file); }},
+       {{"line"}, [](const Row& row) { return LineOrNull(row.frame().line); }},
+       {{"looks"}, [](const Row& row) { return ToCell(row.frame().looks); }},
+       {{"own_looks"}, [](const Row& row) { return ToCell(row.frame().own_looks); }},
+       {{"operation_looks"}, [](const Row& row) { return ToCell(row.stacks->looks); }}});
+}
+
+TraceTable SyncLineTable() {
+  using Row = RowOf<ReportSyncLine>;
+  return MakeShortTable<Row, Collect<ReportSyncLine, &ReportProcess::sync_lines>>(
+      "sync_line", "a line of Python at which the program waited for the GPU",
+      WithProcess<ReportSyncLine>({
+          {{"operation", kText}, [](const Row& row) { return ToCell(row.figure->operation); }},
+          {{"function", kText}, [](const Row& row) { return ToCell(row.figure->at.function); }},
+          {{"package", kText}, [](const Row& row) { return TextOrNull(row.figure->at.package); }},
+          {{"file", kText}, [](const Row& row) { return TextOrNull(row.figure->at.file); }},
+          {{"line"}, [](const Row& row) { return LineOrNull(row.figure->at.line); }},
+          {{"looks"}, [](const Row& row) { return ToCell(row.figure->at.looks); }},
+          {{"share", kReal}, [](const Row& row) { return ToCell(row.figure->at.share); }},
+          {{"share_error", kReal}, [](const Row& row) { return ToCell(row.figure->at.error); }},
+      }));
+}
+
 // A column that is a member of the kernel.
 template <auto kMember>
 Cell OfKernel(const RowOf<ReportOperationKernel>& row) {
@@ -386,6 +439,8 @@ std::vector<TraceTable> ReportTables() {
       KernelTable(),
       OpTable(),
       OperationKernelTable(),
+      StackTable(),
+      SyncLineTable(),
       GapTable(),
       DeviceUsageTable(),
       LedgerTable()};

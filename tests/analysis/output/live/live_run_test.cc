@@ -21,6 +21,7 @@ using testing_support::End;
 using testing_support::Kernel;
 using testing_support::kInner;
 using testing_support::kTrain;
+using testing_support::Looks;
 using testing_support::SegmentWriter;
 
 constexpr int64_t kSecond = 1'000'000'000;
@@ -376,22 +377,12 @@ constexpr char kFrames[] =
     "INSERT INTO frame VALUES(1, 0, 1, 210), (2, 1, 2, 88), (3, 2, 3, 91), (4, 1, 4, 120), "
     "(5, 0, 3, 40)";
 
-StackRecord At(uint32_t frame, int64_t begin_ns, int64_t end_ns, uint32_t looks) {
-  StackRecord seen{};
-  seen.start_ns = static_cast<uint64_t>(begin_ns);
-  seen.end_ns = static_cast<uint64_t>(end_ns);
-  seen.tid = 100;
-  seen.frame = static_cast<FrameId>(frame);
-  seen.looks = looks;
-  return seen;
-}
-
 // A look within a library counts for the line of the program that called it.
 TEST_F(LiveRunTest, SaysAtWhichLinesOfItsProgramAProcessIs) {
   writer_.Sql(kFrames);
   writer_.Scopes({.thread = 1}, {Begin(kTrain, 0)});
-  writer_.Stacks({}, {At(3, 0, 990 * kMs, 100), At(2, kSecond, 1490 * kMs, 50),
-                      At(4, 1500 * kMs, 1990 * kMs, 50)});
+  writer_.Stacks({}, {Looks(0, 990 * kMs, 3, 100), Looks(kSecond, 1490 * kMs, 2, 50),
+                      Looks(1500 * kMs, 1990 * kMs, 4, 50)});
   Drained(2 * kSecond);
   const LiveGlance glance = Look();
   ASSERT_EQ(glance.Leading().lines.size(), 2u);
@@ -406,11 +397,11 @@ TEST_F(LiveRunTest, SaysAtWhichLinesOfItsProgramAProcessIs) {
 TEST_F(LiveRunTest, LooksAreCountedOnceAndFramesThatComeLaterAreKnown) {
   writer_.Sql(kFrames);
   writer_.Scopes({.thread = 1}, {Begin(kTrain, 0)});
-  writer_.Stacks({}, {At(2, 0, 990 * kMs, 100)});
+  writer_.Stacks({}, {Looks(0, 990 * kMs, 2, 100)});
   Drained(kSecond);
   Look();
   writer_.Sql("INSERT INTO frame VALUES(6, 1, 4, 130)");
-  writer_.Stacks({.first_sequence = 1}, {At(6, kSecond, 1990 * kMs, 300)});
+  writer_.Stacks({.first_sequence = 1}, {Looks(kSecond, 1990 * kMs, 6, 300)});
   Drained(2 * kSecond);
   const LiveGlance glance = Look();
   ASSERT_EQ(glance.Leading().lines.size(), 2u);
@@ -421,7 +412,7 @@ TEST_F(LiveRunTest, LooksAreCountedOnceAndFramesThatComeLaterAreKnown) {
 TEST_F(LiveRunTest, AStackOfLibrariesAloneIsAtItsInnermostLine) {
   writer_.Sql(kFrames);
   writer_.Scopes({.thread = 1}, {Begin(kTrain, 0)});
-  writer_.Stacks({}, {At(5, 0, 990 * kMs, 100)});
+  writer_.Stacks({}, {Looks(0, 990 * kMs, 5, 100)});
   Drained(kSecond);
   ASSERT_EQ(Look().Leading().lines.size(), 1u);
   EXPECT_EQ(Look().Leading().lines[0].function, "log_prob");
@@ -432,11 +423,12 @@ TEST_F(LiveRunTest, LinesOfFewLooksOrOfFramesThatCannotBeAreLeftOut) {
   writer_.Sql(kFrames);
   writer_.Sql("INSERT INTO frame VALUES(7, 9, 2, 1), (8, 1, 99, 1), (10, 10, 2, 1)");
   writer_.Scopes({.thread = 1}, {Begin(kTrain, 0)});
-  writer_.Stacks({}, {At(2, 0, 190 * kMs, 19), At(7, 0, 900 * kMs, 400), At(8, 0, 900 * kMs, 400),
-                      At(10, 0, 900 * kMs, 400), At(77, 0, 900 * kMs, 400)});
+  writer_.Stacks(
+      {}, {Looks(0, 190 * kMs, 2, 19), Looks(0, 900 * kMs, 7, 400), Looks(0, 900 * kMs, 8, 400),
+           Looks(0, 900 * kMs, 10, 400), Looks(0, 900 * kMs, 77, 400)});
   Drained(kSecond);
   EXPECT_TRUE(Look().Leading().lines.empty());
-  writer_.Stacks({.first_sequence = 5}, {At(2, 0, 60 * kSecond, UINT32_MAX)});
+  writer_.Stacks({.first_sequence = 5}, {Looks(0, 60 * kSecond, 2, UINT32_MAX)});
   Drained(60 * kSecond);
   ASSERT_EQ(Look().Leading().lines.size(), 1u);
   EXPECT_EQ(Look().Leading().lines[0].share[2], 1);

@@ -275,6 +275,24 @@ TEST_F(TraceTablesTest, LooksAtStacksAndTheirFramesAreRows) {
               ElementsAre("step|4", "<built-in>|2"));
 }
 
+TEST_F(TraceTablesTest, FunctionsOfAnOperationAndLinesThatWaitedForTheGpuAreRows) {
+  writer_.PutUsualRows();
+  writer_.PutFrames();
+  writer_.Sql("INSERT INTO label VALUES(9, 6, 0, '', 'cudaDeviceSynchronize')");
+  writer_.Scopes({.thread = 1}, {Begin(kTrain, 50), End(kTrain, 900)});
+  ApiRecord wait = Launch(390, 510, 4);
+  wait.label = static_cast<LabelId>(9);
+  writer_.Calls({.thread = 9}, {wait});
+  writer_.Stacks({}, {Looks(100, 300, 2, 6), Looks(400, 500, 3, 2), Looks(600, 700, 1, 2)});
+  EXPECT_THAT(
+      Query("SELECT operation, start_up, id, caller, function, file, line, looks, own_looks, "
+            "operation_looks FROM stack"),
+      ElementsAre("train|0|1|NULL|train|a.py|10|10|2|10", "train|0|2|1|step|a.py|20|8|8|10"));
+  EXPECT_THAT(
+      Query("SELECT process, operation, function, package, line, looks, share FROM sync_line"),
+      ElementsAre("1|train|step|NULL|21|2|1.000000"));
+}
+
 TEST_F(TraceTablesTest, LooksAtStacksOfAProcessThatWasLoadedWholeAreRowsToo) {
   writer_.PutUsualRows();
   writer_.PutFrames();
