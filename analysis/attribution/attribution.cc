@@ -71,7 +71,8 @@ void AddCpu(const CpuSplits& splits, OperationIndex operation, ReportOperation* 
 }
 
 bool IsEmpty(const ReportOperation& row) {
-  return row.wall_ns == 0 && row.count == 0 && row.gpu_caused_ns == 0 && row.transitions.empty();
+  return row.wall_ns == 0 && row.count == 0 && row.gpu_caused_ns == 0 && row.launches.count == 0 &&
+         row.transitions.empty();
 }
 
 std::vector<CauseTime> NonZero(const CauseTimes& times) {

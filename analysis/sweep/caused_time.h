@@ -29,18 +29,19 @@ class CausedTime {
   }
 
   // Books all work at the front whose call's operation is known, and calls |on_booked|(work,
-  // operation) for each.
+  // operation, that of the call) for each.
   template <typename OnBooked>
   void Settle(CallIndex* calls, OnBooked on_booked) {
     for (; !waiting_.empty(); waiting_.pop()) {
       IndexedCall* const call = calls->At(waiting_.front().call);
       if (call != nullptr && call->operation == kNotOne) return;
-      OperationIndex operation = call == nullptr ? kNoOperationIndex : call->operation;
-      if (waiting_.front().own != kNotOne) operation = waiting_.front().own;
+      const OperationIndex launched = call == nullptr ? kNoOperationIndex : call->operation;
+      const OperationIndex own = waiting_.front().own;
+      const OperationIndex operation = own != kNotOne ? own : launched;
       if (call != nullptr) calls->Settle(call);
       const GpuItem& work = waiting_.front().work;
       Book({work.begin_ns, work.end_ns}, operation);
-      on_booked(work, operation);
+      on_booked(work, operation, launched);
     }
   }
 

@@ -209,11 +209,13 @@ class Sweep {
   }
 
   void SettleCauses() {
-    caused_.Settle(&timeline_.calls(), [this](const GpuItem& item, OperationIndex operation) {
+    const auto book = [this](const GpuItem& item, OperationIndex operation,
+                             OperationIndex launched) {
       if (all_ || item.is_graph) kernels_.Add(item, operation);
       if (all_) ops_.Add(item);
-      launches_.Attribute(operation);
-    });
+      launches_.Attribute(launched);
+    };
+    caused_.Settle(&timeline_.calls(), book);
   }
 
   // All that happens at the span's begin, or before it, has happened.

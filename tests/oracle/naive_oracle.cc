@@ -47,6 +47,7 @@ class Oracle {
     AddCpu(&result);
     AddStacks(&result);
     for (const DeviceWork& work : p_.device_work) AddKernel(work, &result);
+    for (const DeviceWork& work : p_.device_work) AddLaunch(work, &result);
     for (size_t i = 0; i < p_.threads.size(); ++i) {
       const bool reports = i == threads_.reporting();
       for (const ThreadEvent& event : p_.threads[i].events) {
@@ -430,6 +431,38 @@ class Oracle {
     for (int64_t t = p_.span_begin_ns; t < p_.span_end_ns; ++t) {
       sum_ns += work.start_ns <= t && t < work.end_ns;
     }
+  }
+
+  bool IsOfOneStream(const DeviceWork& a, const DeviceWork& b) const {
+    return a.stream == b.stream;
+  }
+
+  // Whether the launched work before it in its stream is not of its call: what one call launches
+  // into a stream runs one behind the other.
+  bool IsFirstOfItsCall(const DeviceWork& work) const {
+    const DeviceWork* before = nullptr;
+    for (const DeviceWork& other : p_.device_work) {
+      if (&other == &work) break;
+      if (IsOfOneStream(other, work) && LaunchOf(other)) before = &other;
+    }
+    return before == nullptr || before->correlation != work.correlation;
+  }
+
+  void AddLaunch(const DeviceWork& work, NaiveBreakdown* result) const {
+    const std::optional<Interval> call = LaunchOf(work);
+    if (!call || !IsFirstOfItsCall(work)) return;
+    int64_t depth = 0;  // launches before it whose work had not begun when its call ended
+    for (const DeviceWork& other : p_.device_work) {
+      if (&other == &work) break;
+      const bool counts = IsOfOneStream(other, work) && LaunchOf(other) && IsFirstOfItsCall(other);
+      depth += counts && other.start_ns > call->end_ns;
+    }
+    NaiveLaunches& launches = result->launches[OperationOfCall(work.correlation)];
+    launches.leads.insert(std::max<int64_t>(0, work.start_ns - call->end_ns));
+    launches.depths.insert(depth);
+    if (p_.works[Raw(work.work)].info.kind != WorkKind::kKernel) return;
+    ++launches.kernels;
+    launches.shorter_kernels += work.end_ns - work.start_ns < call->end_ns - call->begin_ns;
   }
 
   void AddTransitions(size_t thread, NaiveBreakdown* result) const {

@@ -25,6 +25,14 @@ struct NaiveCpu {
   friend bool operator==(const NaiveCpu&, const NaiveCpu&) = default;
 };
 
+// Launches of an operation, one for each call and stream.
+struct NaiveLaunches {
+  std::multiset<int64_t> leads;
+  std::multiset<int64_t> depths;
+  uint64_t kernels = 0;
+  uint64_t shorter_kernels = 0;
+};
+
 struct NaiveBreakdown {
   std::map<std::string, int64_t> stacks;    // "operation|function>function" -> looks; also below
   std::map<std::string, int64_t> runnable;  // by operation
@@ -44,6 +52,7 @@ struct NaiveBreakdown {
   std::map<std::string, int64_t> lane_count;
   // "operation|name of the work|class": how often, and the sum within the span
   std::map<std::string, std::pair<uint64_t, int64_t>> kernels;
+  std::map<std::string, NaiveLaunches> launches;               // by operation
   std::map<int64_t, std::pair<std::string, std::string>> did;  // operation, layer: by instant
   std::map<int64_t, std::string> cause;                        // of idle time, as the CPU tells it
   std::map<int64_t, std::string> phase;                        // by instant

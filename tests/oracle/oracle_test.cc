@@ -9,8 +9,12 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/attribution/build_report.h"
 #include "analysis/attribution/process_report.h"
@@ -124,6 +128,33 @@ class OracleTest : public testing::Test {
       }
     }
     return idle;
+  }
+
+  // The middle one, of two their mean; and the smallest that 95 % do not exceed.
+  static std::pair<int64_t, int64_t> QuantilesOf(const std::multiset<int64_t>& values) {
+    const std::vector<int64_t> sorted(values.begin(), values.end());
+    const size_t n = sorted.size();
+    const int64_t median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    return {median, sorted[(95 * n + 99) / 100 - 1]};
+  }
+
+  static void ExpectLaunches(const ReportLaunches& found, const NaiveLaunches& naive) {
+    ASSERT_EQ(found.count, naive.leads.size());
+    EXPECT_EQ(found.shorter_kernels_share.has_value(), naive.kernels > 0);
+    EXPECT_EQ(found.lead_mean_ns.has_value(), !naive.leads.empty());
+    if (naive.leads.empty()) return;
+    const auto sum = [](const std::multiset<int64_t>& values) {
+      return std::accumulate(values.begin(), values.end(), int64_t{0});
+    };
+    const auto count = static_cast<int64_t>(naive.leads.size());
+    EXPECT_EQ(*found.lead_mean_ns, sum(naive.leads) / count);
+    EXPECT_EQ(std::pair(*found.lead_median_ns, *found.lead_p95_ns), QuantilesOf(naive.leads));
+    EXPECT_DOUBLE_EQ(*found.depth_mean,
+                     static_cast<double>(sum(naive.depths)) / static_cast<double>(count));
+    EXPECT_EQ(std::pair(*found.depth_median, *found.depth_p95), QuantilesOf(naive.depths));
+    if (naive.kernels == 0) return;
+    EXPECT_DOUBLE_EQ(*found.shorter_kernels_share, static_cast<double>(naive.shorter_kernels) /
+                                                       static_cast<double>(naive.kernels));
   }
 
   static std::map<std::string, std::pair<uint64_t, int64_t>> KernelsOf(
@@ -370,6 +401,32 @@ TEST_F(OracleTest, KernelsOfAllOperationsAreAllDeviceWork) {
     EXPECT_EQ(count, trace.device_work.size());
     EXPECT_EQ(sum_ns, report.gpu_sum_ns);
   });
+}
+
+TEST_F(OracleTest, LaunchesAreThoseOfTheNaiveOracle) {
+  uint64_t deep = 0;
+  OnRandomTraces([&deep](const ProcessTrace& trace, uint64_t) {
+    const NaiveBreakdown naive = BreakDownNaively(trace);
+    NaiveLaunches all;
+    for (const auto& [operation, launches] : naive.launches) {
+      all.leads.insert(launches.leads.begin(), launches.leads.end());
+      all.depths.insert(launches.depths.begin(), launches.depths.end());
+      all.kernels += launches.kernels;
+      all.shorter_kernels += launches.shorter_kernels;
+      deep += !launches.depths.empty() && *launches.depths.rbegin() > 1;
+    }
+    const ReportProcess report = Analyze(trace);
+    ExpectLaunches(report.launches, all);
+    uint64_t rows = 0;
+    for (const ReportOperation& row : report.operations) {
+      SCOPED_TRACE(row.operation);
+      const auto found = naive.launches.find(row.operation);
+      ExpectLaunches(row.launches, found == naive.launches.end() ? NaiveLaunches() : found->second);
+      rows += row.launches.count > 0;
+    }
+    EXPECT_EQ(rows, naive.launches.size());
+  });
+  EXPECT_GT(deep, 0u) << "launches that wait behind others";
 }
 
 TEST_F(OracleTest, KernelsAreThoseOfTheNaiveOracle) {
