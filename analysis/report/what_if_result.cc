@@ -70,7 +70,7 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
     copies = {{"points", std::move(points)},
               {"enough_time_sliced", EnoughCopies(report, false)},
               {"enough_mps", EnoughCopies(report, true)},
-              {"sm_fill", report.sm_fill},
+              {"sm_fill", report.sm_fill ? Json(*report.sm_fill) : Json()},
               {"cores_each", report.cores > 0 ? Json(report.cores) : Json()}};
   }
   const Json document{{"format", "gpubound.whatif.v1"},

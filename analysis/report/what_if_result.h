@@ -6,6 +6,7 @@
 #define GPUBOUND_ANALYSIS_REPORT_WHAT_IF_RESULT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,9 +76,10 @@ struct WhatIfReport {
   std::string gpu_to;
   std::vector<CopiesPoint> copies;  // by number, from 1 on; empty: was not asked for
   bool only_copies = false;         // nothing is changed beside
-  double sm_fill = 1;               // of GPU busy, which says how many fit
-  double cores = 0;                 // that one of them keeps busy; 0: is not known
-  double environments = 1;          // so many times as many in each launch
+  // Of GPU busy, which says how many fit; absent where no kernel's geometry is known: one fills it.
+  std::optional<double> sm_fill;
+  double cores = 0;         // that one of them keeps busy; 0: is not known
+  double environments = 1;  // so many times as many in each launch
 };
 
 // How much more the run gets done in a second: at most so much, since CPU code is taken to last as

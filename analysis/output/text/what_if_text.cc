@@ -129,10 +129,14 @@ std::string CopiesText(const WhatIfReport& report, int width, bool unicode) {
                ? "each one adds to what all get done"
                : "more than " + FormatCount(runs) + " get nothing more done together";
   };
+  const std::string fill =
+      report.sm_fill
+          ? "of which those of one run fill " + FormatShare(*report.sm_fill) + " of the GPU"
+          : "of which each is taken to fill the GPU, since it is not known how much "
+            "they do";
   std::string text = "Time-sliced, " + enough(false) +
-                     ". Under MPS kernels run beside each other, " +
-                     "of which those of one run fill " + FormatShare(report.sm_fill) +
-                     " of the GPU: " + enough(true) + ".";
+                     ". Under MPS kernels run beside each other, " + fill + ": " + enough(true) +
+                     ".";
   if (report.cores > 0) {
     std::array<char, 64> cores;
     std::snprintf(cores.data(), cores.size(), " Each keeps %.2g CPU cores busy", report.cores);

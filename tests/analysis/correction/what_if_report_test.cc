@@ -215,6 +215,27 @@ TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
   }
 }
 
+// Of kernels whose geometry is not known each is taken to fill the device.
+TEST_F(WhatIfReportTest, CopiesOfARunAsItIsSaySoAloneAndNothingOfFasterParts) {
+  const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, {}, 2);
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_TRUE(report->only_copies);
+  EXPECT_TRUE(report->curves.empty());
+  EXPECT_TRUE(report->halves.empty());
+  ASSERT_EQ(report->copies.size(), 2u);
+  EXPECT_GT(report->copies[1].sliced_ns, 0);
+  WhatIfReport unknown = *report;
+  unknown.sm_fill.reset();
+  EXPECT_NE(RenderWhatIfText(unknown, 500, true).find("is taken to fill the GPU"),
+            std::string::npos);
+  WhatIf changes;
+  changes.scalings = {{ScaledPart::kOperationCpu, "train", 0.5}};
+  const Result<WhatIfReport> both = ImagineRun(run_.path(), {}, changes, 2);
+  ASSERT_TRUE(both.ok()) << both.error().ToString();
+  EXPECT_FALSE(both->only_copies);
+  EXPECT_FALSE(both->curves.empty());
+}
+
 TEST_F(WhatIfReportTest, APredictionThatMayBeAnythingIsNotShown) {
   WhatIfReport report = With("device:0.5");
   report.ratio = {0.99, 0.02, 1.99};
