@@ -39,6 +39,17 @@ rows = run.operations.rows()
 del run
 print(json.dumps({"rows": rows, "before": before, "after": locks()}))
 """
+# Reaches a return of 3, sooner or later.
+LEARNING = """
+import os, time
+import gpubound
+
+for i in range(int(os.environ["SEED"]) + 4):
+    with gpubound.operation("update"):
+        time.sleep(0.01)
+    gpubound.metric("return", i)
+    gpubound.step()
+"""
 # Figures of itself, as dashboards get them.
 FOLLOWED = """
 import json, time
@@ -209,6 +220,25 @@ class ReadingTest(Exports):
         other = self.imported(DATA / "kineto" / "h100_qwen_chat.json.gz")
         self.assertEqual(run.compare(package.open(other)), command_json("compare", path, other, "--json"))
 
+    def test_times_to_a_result_are_those_of_the_command(self):
+        learned = []
+        for seed in ("1", "2", "3", "4"):
+            learned.append(self.path(f"learned{seed}.gpubound"))
+            self.python(LEARNING, GPUBOUND, "run", "-q", "-o", learned[-1], "--", SEED=seed)
+        asked = ("--target", "return>=3 over 2", "--target", "return>=99")
+        targets = asked[1::2]
+        run, *others = map(package.open, learned)
+        report = run.report(targets=targets)
+        self.assertEqual(report, command_json("report", learned[0], "--json", *asked))
+        reached, missed = report["run"]["training"]["targets"]
+        self.assertGreater(reached["reached_ns"], 0)
+        self.assertIsNone(missed["reached_ns"])
+        self.assertNotIn("targets", str(run.report()["run"]["training"] or ""))
+        compared = package.runs.compare({"A": [run, others[0]], "B": others[1:]}, targets=targets[:1])
+        self.assertEqual(compared, command_json("compare", *asked[:2], "--json", *learned[:2], "--", *learned[2:]))
+        self.assertEqual(compared["figures"][0]["figure"], "time_to_target")
+        self.assertEqual(run.compare(others[0], targets=targets[:1])["figures"][0]["name"], targets[0])
+
     def test_data_quality_says_what_is_missing(self):
         whole = package.open(self.imported(BERT)).data_quality
         self.assertTrue(whole.is_complete)
@@ -232,6 +262,8 @@ class ReadingTest(Exports):
                              (lambda: run.whatif(gpu="A1000"), "Did you mean 'A100'?"),
                              (lambda: run.whatif(vectorise=0), "expected 1 to 1000000 for vectorise"),
                              (lambda: run.whatif(copies=65), "0 to 64 for copies"),
+                             (lambda: run.report(targets=["return>450"]), "expected >= or <="),
+                             (lambda: run.compare(run, targets=["return"]), "expected a metric and a comparison"),
                              (lambda: run.compare(), "got none")):
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 wrong()

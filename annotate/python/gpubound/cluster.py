@@ -154,7 +154,7 @@ def report(path: Path, executor: Optional[Executor] = None, *, operations: Seque
     with tempfile.NamedTemporaryFile(suffix=".part") as file:
         file.write(merged)
         file.flush()
-        made: Dict[str, Any] = json.loads(_reader.report(file.name, False, "json", ""))
+        made: Dict[str, Any] = json.loads(_reader.report(file.name, False, "json", "", []))
     return made
 
 

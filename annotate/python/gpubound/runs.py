@@ -119,7 +119,7 @@ class Run:
             _keep_between(self._copy.name, *between_ns)
         self._read_path = self._copy.name if self._copy else self.path
         self._held = _reader.open(self._read_path)
-        self._reports: Dict[bool, Dict[str, Any]] = {}
+        self._reports: Dict[Tuple[bool, Tuple[str, ...]], Dict[str, Any]] = {}
         self._summary: Optional[Dict[str, Any]] = None
         self._html: Optional[str] = None
 
@@ -182,28 +182,33 @@ class Run:
         Raises ValueError for a query that is wrong or does more than read."""
         return Table(_reader.query(self._held, query), "query")
 
-    def report(self, *, replay: bool = True) -> Dict[str, Any]:
+    def report(self, *, replay: bool = True, targets: Sequence[str] = ()) -> Dict[str, Any]:
         """The report as `gpubound report --json` has it (docs/report.md). Without `replay` it lacks corrected values
-        and savings, and takes a fraction of the time. Kept, so do not change it."""
-        if replay not in self._reports:
-            self._reports[replay] = json.loads(_reader.report(self._read_path, replay, "json", ""))
-        return self._reports[replay]
+        and savings, and takes a fraction of the time. `targets`, as in `["return>=450 over 20"]`, are results that the
+        training was to reach: `["run"]["training"]["targets"]` says when it did. Kept, so do not change it.
+
+        Raises ValueError for what is no target."""
+        asked = (replay, tuple(targets))
+        if asked not in self._reports:
+            self._reports[asked] = json.loads(_reader.report(self._read_path, replay, "json", "", list(targets)))
+        return self._reports[asked]
 
     def summary(self) -> Dict[str, Any]:
         """Verdict, evidence, savings and what to ask next, as `gpubound report --json --summary` has it
         (docs/agents.md). Kept, so do not change it."""
         if self._summary is None:
-            self._summary = json.loads(_reader.report(self._read_path, True, "summary", ""))
+            self._summary = json.loads(_reader.report(self._read_path, True, "summary", "", []))
         return self._summary
 
-    def compare(self, *others: "Run", seed: int = 1) -> Dict[str, Any]:
+    def compare(self, *others: "Run", seed: int = 1, targets: Sequence[str] = ()) -> Dict[str, Any]:
         """How other runs differ from this one, with 95 % intervals, as `gpubound compare --json` has it; this run is
-        group A. gpubound.runs.compare() takes groups of repeated runs.
+        group A. `targets` are as in report(). gpubound.runs.compare() takes groups of repeated runs.
 
         Raises ValueError without another run."""
         if not others:
             raise ValueError("compare() takes the run to compare with, and got none")
-        return compare({chr(ord("A") + i): [run] for i, run in enumerate((self, *others))}, seed=seed)
+        return compare({chr(ord("A") + i): [run] for i, run in enumerate((self, *others))}, seed=seed,
+                       targets=targets)
 
     def whatif(self, *scale: str, graph_capture: Sequence[str] = (), fuse: Sequence[str] = (), gpu: str = "",
                vectorise: float = 1, copies: int = 0) -> Dict[str, Any]:
@@ -231,20 +236,21 @@ class Run:
 
     def _repr_html_(self) -> str:
         if self._html is None:
-            self._html = _reader.report(self._read_path, True, "html", self.path)
+            self._html = _reader.report(self._read_path, True, "html", self.path, [])
         return self._html
 
     def __repr__(self) -> str:
         return f"<gpubound.Run {self.path}>"
 
 
-def compare(groups: Dict[str, Sequence[Run]], *, seed: int = 1) -> Dict[str, Any]:
+def compare(groups: Dict[str, Sequence[Run]], *, seed: int = 1, targets: Sequence[str] = ()) -> Dict[str, Any]:
     """How groups of repeated runs differ from the first one, as `gpubound compare --json` has it:
-    `compare({"before": runs, "after": others})`. Raises ValueError with fewer than two groups, or an empty one."""
+    `compare({"before": runs, "after": others}, targets=["return>=450"])`. Raises ValueError with fewer than two
+    groups, an empty one, or what is no target."""
     if len(groups) < 2 or not all(groups.values()):
         raise ValueError("compare() takes two groups or more, of at least one run each")
     named = [(name, [run._read_path for run in runs]) for name, runs in groups.items()]
-    differences: Dict[str, Any] = json.loads(_reader.compare(named, seed))
+    differences: Dict[str, Any] = json.loads(_reader.compare(named, seed, list(targets)))
     return differences
 
 

@@ -35,6 +35,7 @@
 #include "analysis/parts/part_file.h"
 #include "analysis/reader/run_files.h"
 #include "analysis/report/report_json.h"
+#include "analysis/report/target.h"
 #include "analysis/report/what_if_result.h"
 
 namespace gpubound {
@@ -122,6 +123,21 @@ bool ReadTexts(PyObject* list, std::vector<std::string>* texts) {
   if (size < 0) return false;
   for (Py_ssize_t i = 0; i < size; ++i) {
     if (!ReadText(PyList_GetItem(list, i), &texts->emplace_back())) return false;
+  }
+  return true;
+}
+
+// False with an error set where |list| holds something else than targets.
+bool ReadTargets(PyObject* list, std::vector<Target>* targets) {
+  std::vector<std::string> texts;
+  if (!ReadTexts(list, &texts)) return false;
+  for (const std::string& text : texts) {
+    Result<Target> target = ParseTarget(text);
+    if (!target.ok()) {
+      PyErr_SetString(PyExc_ValueError, target.error().ToString().c_str());
+      return false;
+    }
+    targets->push_back(std::move(*target));
   }
   return true;
 }
@@ -303,22 +319,23 @@ PyObject* ProblemsOf(PyObject*, PyObject* capsule) {
   return ListOfTexts(*problems);
 }
 
-// report(path, replays, "json", "summary" or "html"), with the name of the run for HTML.
+// report(path, replays, "json", "summary" or "html", name of the run for HTML, targets).
 PyObject* ReportOf(PyObject* module, PyObject* arguments) {
   PyObject* path_object = nullptr;
   PyObject* replays = nullptr;
   PyObject* form_object = nullptr;
   PyObject* name_object = nullptr;
+  PyObject* target_list = nullptr;
   std::string path;
   std::string form;
   std::string name;
-  if (PyArg_UnpackTuple(arguments, "report", 4, 4, &path_object, &replays, &form_object,
-                        &name_object) == 0 ||
+  ReportOptions options;
+  if (PyArg_UnpackTuple(arguments, "report", 5, 5, &path_object, &replays, &form_object,
+                        &name_object, &target_list) == 0 ||
       !ReadText(path_object, &path) || !ReadText(form_object, &form) ||
-      !ReadText(name_object, &name)) {
+      !ReadText(name_object, &name) || !ReadTargets(target_list, &options.targets)) {
     return nullptr;
   }
-  ReportOptions options;
   options.replays = replays == Py_True;
   options.why_not_replayed = "replay=False leaves that out";
   options.calibration_folder = CalibrationFolder();
@@ -391,11 +408,17 @@ PyObject* WhatIfOf(PyObject* module, PyObject* arguments) {
   return imagined->ok() ? Text(**imagined) : Raise(module, imagined->error());
 }
 
-// compare([(name, [path, ...]), ...], seed): JSON.
+// compare([(name, [path, ...]), ...], seed, targets): JSON.
 PyObject* CompareOf(PyObject* module, PyObject* arguments) {
   PyObject* group_list = nullptr;
   PyObject* seed_object = nullptr;
-  if (PyArg_UnpackTuple(arguments, "compare", 2, 2, &group_list, &seed_object) == 0) return nullptr;
+  PyObject* target_list = nullptr;
+  ReportOptions breakdown;
+  breakdown.detail = ReportDetail::kBreakdown;
+  if (PyArg_UnpackTuple(arguments, "compare", 3, 3, &group_list, &seed_object, &target_list) == 0 ||
+      !ReadTargets(target_list, &breakdown.targets)) {
+    return nullptr;
+  }
   const uint64_t seed = PyLong_AsUnsignedLongLong(seed_object);
   const Py_ssize_t count = PyErr_Occurred() == nullptr ? PyList_Size(group_list) : -1;
   if (count < 0) return nullptr;
@@ -410,8 +433,6 @@ PyObject* CompareOf(PyObject* module, PyObject* arguments) {
     }
   }
   const auto compared = WithoutLock([&]() -> Result<std::string> {
-    ReportOptions breakdown;
-    breakdown.detail = ReportDetail::kBreakdown;
     for (RunGroup& group : groups) {
       for (const std::string& path : group.runs) {
         Result<Report> report = ReportOfRun(path, breakdown);
