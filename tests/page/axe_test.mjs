@@ -13,7 +13,7 @@ const folder = surround('axe');
 const require = createRequire(join(process.env.GPUBOUND_PAGE_MODULES, 'package.json'));
 const {source} = require('axe-core');
 
-for (const name of ['page', 'killed', 'thinned', 'compare', 'rows']) {
+for (const name of ['page', 'killed', 'thinned', 'compare', 'rows', 'roles']) {
   for (const scheme of ['light', 'dark']) {
     test(`${name}.html keeps nobody out, in ${scheme} colours`, async () => {
       const page = await open(browser, join(folder, `${name}.html`), {scheme});

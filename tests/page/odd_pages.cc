@@ -11,6 +11,7 @@
 #include "analysis/correction/corrected_report.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/output/check/compare.h"
+#include "analysis/output/text/report_text.h"
 #include "analysis/report/report_json.h"
 #include "tests/golden/scenario.h"
 #include "tools/commands/report_file.h"
@@ -85,6 +86,74 @@ std::string Classes() {
          "call main 690 692 cudaMemcpyAsync #3\ncopy 700 900 HtoD #3\n";
 }
 
+// A worker of |Roles|, on a device of its own; the second one is done earlier.
+std::string RollingWorker(int worker) {
+  const std::string pid = std::to_string(101 + worker);
+  std::string text = "process " + pid + " 100\nrole rollout\nspan 0 400000\nthread main\n";
+  for (int i = 0; i < 4; ++i) {
+    const int64_t at = 100'000 * i;
+    const int64_t done = at + 40'000 - 12'000 * worker;
+    text += At(at, "main", "begin operation simulation") +
+            At(done - 10'000, "main", "end operation simulation") +
+            At(done - 10'000, "main", "begin operation inference") +
+            At(done - 1'000, "main", "counter env_steps 16") +
+            At(done, "main", "end operation inference") + At(done, "main", "begin wait 100") +
+            At(at + 90'000, "main", "begin operation weight_sync") +
+            At(at + 99'000, "main", "end operation weight_sync") +
+            At(at + 99'500, "main", "end wait 100");
+    const std::string id = " #" + std::to_string(i + 1);
+    text += "call main " + std::to_string(done - 9'500) + " " + std::to_string(done - 9'000) +
+            " cudaLaunchKernel" + id + "\nkernel " + std::to_string(done - 9'000) + " " +
+            std::to_string(done - 1'000) + " forward" + id +
+            " device=" + std::to_string(worker + 2) + "\n";
+  }
+  return text + (worker == 0 ? At(350'000, "main", "counter discarded_samples:stale 8") +
+                                   At(351'000, "main", "counter discarded_samples 2")
+                             : "");
+}
+
+// Two workers make samples until 40 and 28 us of each 100, then a trainer learns until 90 and sends its
+// weights. It says what it consumes, how good it is, and what its model computes.
+std::string Roles() {
+  std::string text = "role train\nspan 0 400000\ndevice 2\ndevice 3\nthread main\n" +
+                     At(100, "main", "counter flops_per_iteration 20000000000") +
+                     At(150, "main", "counter flops_peak_per_second 1000000000000000") +
+                     At(200, "main", "counter policy_version 0");
+  for (int i = 0; i < 4; ++i) {
+    const int64_t at = 100'000 * i;
+    text += At(at + 300, "main", "begin operation collect") +
+            At(at + 300, "main", "begin wait 102") + At(at + 28'000, "main", "end wait 102") +
+            At(at + 29'000, "main", "begin wait 101") + At(at + 40'000, "main", "end wait 101") +
+            At(at + 40'000, "main", "end operation collect") +
+            At(at + 40'000, "main", "begin operation update") +
+            At(at + 41'000, "main", "counter consumed_version " + std::to_string(i / 2)) +
+            At(at + 41'000, "main", "counter consumed_samples 32") +
+            At(at + 88'000, "main", "counter return " + std::to_string(i)) +
+            At(at + 90'000, "main", "end operation update") +
+            At(at + 90'000, "main", "begin operation weight_sync") +
+            At(at + 91'000, "main", "counter weight_sync_bytes 1000") +
+            At(at + 98'000, "main", "counter policy_version " + std::to_string(i + 1)) +
+            At(at + 99'000, "main", "end operation weight_sync") +
+            At(at + 99'999, "main", "step " + std::to_string(i));
+    const std::string id = " #" + std::to_string(i + 1);
+    text += "call main " + std::to_string(at + 42'000) + " " + std::to_string(at + 43'000) +
+            " cudaLaunchKernel" + id + "\nkernel " + std::to_string(at + 43'000) + " " +
+            std::to_string(at + 84'000) + " backward" + id + "\n";
+  }
+  return text + "target return>=2 over 2\ntarget return>=9 over 1\n" + RollingWorker(0) +
+         RollingWorker(1);
+}
+
+std::string RolesWithoutGpu() {
+  return "span 0 100000\nthread main\n" + At(0, "main", "begin wait 101") +
+         At(40'000, "main", "end wait 101") + At(40'000, "main", "begin operation update") +
+         At(100'000, "main", "end operation update") +
+         "process 101 100\nspan 0 100000\nthread main\n" +
+         At(0, "main", "begin operation simulation") +
+         At(40'000, "main", "end operation simulation") + At(40'000, "main", "begin wait 100") +
+         At(100'000, "main", "end wait 100");
+}
+
 // Two hosts whose processes have one pid, and a device of their own each.
 std::string Alike() {
   return "host near 1000\nthread main\n" + Launched("k", 20, 40, 1) +
@@ -137,8 +206,12 @@ void GiveLongNames(Run* run) {
 bool WritePage(const std::string& path, const AnalyzedRun& analyzed) {
   const Result<std::string> page = PageOf(analyzed);
   if (!page.ok()) return false;
+  TextOptions text;
+  text.width = 100'000;  // a line for each sentence
+  text.full = true;
   return WriteWholeFile(path + ".html", *page, /*force=*/true).ok() &&
-         WriteWholeFile(path + ".json", RenderJson(analyzed.report), /*force=*/true).ok();
+         WriteWholeFile(path + ".json", RenderJson(analyzed.report), /*force=*/true).ok() &&
+         WriteWholeFile(path + ".txt", RenderText(analyzed.report, text), /*force=*/true).ok();
 }
 
 bool WriteEmpty(const std::string& path) {
@@ -157,6 +230,7 @@ bool WriteRun(const std::string& path, const std::string& text, void (*edit)(Run
   ReportOptions options;
   options.replays = true;
   options.what_if = true;
+  options.targets = scenario.options.targets;
   options.costs.emplace();
   for (Cost& cost : options.costs->kinds) cost = {1, 0, 2, 4, 1000};
   AnalyzedRun analyzed;
@@ -198,7 +272,9 @@ bool WriteOddPages(const std::string& folder) {
          WriteRun(folder + "/long", Long()) && WriteRun(folder + "/deep", Deep()) &&
          WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
          WriteRun(folder + "/alike", Alike()) && WriteEmpty(folder + "/empty") &&
-         WriteRun(folder + "/names", Names(), &GiveLongNames) && WriteSingleRuns(folder);
+         WriteRun(folder + "/names", Names(), &GiveLongNames) &&
+         WriteRun(folder + "/roles", Roles()) &&
+         WriteRun(folder + "/no_gpu_roles", RolesWithoutGpu()) && WriteSingleRuns(folder);
 }
 
 }  // namespace gpubound

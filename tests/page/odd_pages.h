@@ -8,7 +8,7 @@
 
 namespace gpubound {
 
-// Writes into |folder|, with a .json of the report beside each:
+// Writes into |folder|, with a .json and a .txt of the report beside each:
 // sparse.html   4,000 kernels of 50 ns in 1 s, named after what every object of JavaScript has
 // uneven.html   4,000 kernels of 0 to 248 us in 1 s
 // long.html     three hours, with kernels of 2 ns in the middle
@@ -19,6 +19,9 @@ namespace gpubound {
 // empty.html    nothing was recorded
 // names.html    8 processes of 60 operations, whose names are long and differ at their ends, and
 //               kernels of which only template arguments do
+// roles.html    a trainer and two workers that wait for each other, with all that a program can say
+//               of its training; roles.txt is what the text report says of it
+// no_gpu_roles.html  a trainer and a worker without a GPU, whose roles are inferred
 bool WriteOddPages(const std::string& folder);
 
 }  // namespace gpubound

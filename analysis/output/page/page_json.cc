@@ -16,6 +16,7 @@
 #include "analysis/output/text/headline.h"
 #include "analysis/output/text/report_sections.h"
 #include "analysis/output/text/report_waits.h"
+#include "analysis/output/text/training_text.h"
 #include "analysis/report/json_rows.h"
 #include "analysis/report/main_process.h"
 #include "analysis/report/report_json.h"
@@ -241,6 +242,28 @@ Json SummaryJson(const Report& report) {
               {"sm_filled_ns", told == nullptr ? 0 : SmFilledNs(*told)}};
 }
 
+// What the text report says of the training, in its words; empty ones are left out.
+Json TrainingWordsJson(const Report& report) {
+  TextOptions options;
+  options.width = kOneLine;
+  options.full = true;
+  const TrainingWords words = WordsOfTraining(report, options);
+  const auto sentence = [](const std::string& text) { return Json(text + "."); };
+  Json json{{"process", IndexOf(report, words.process)},
+            {"targets", ArrayOf(words.targets, sentence)},
+            {"work", ArrayOf(words.work, sentence)}};
+  const std::pair<const char*, const std::string*> all[] = {
+      {"bubbles", &words.bubbles},   {"overlap", &words.overlap},
+      {"bound", &words.bound},       {"tail", &words.tail},
+      {"inferred", &words.inferred}, {"staleness", &words.staleness},
+      {"waste", &words.waste},       {"goodput", &words.goodput},
+      {"flops", &words.flops},       {"weight_sync", &words.weight_sync}};
+  for (const auto& [key, text] : all) {
+    if (!text->empty()) json[key] = sentence(*text);
+  }
+  return json;
+}
+
 // In words, what the process's devices waited for and what to do about it.
 Json CausesJson(const Report& report, const ReportProcess& process) {
   Json causes = Json::object();
@@ -374,13 +397,10 @@ std::string RenderPageJson(const Run& run, const Report& report, const PageTimel
                              {"end", SpanEndText(report.processes[p].span_end)}});
   }
   ThinOperationDevices(kOperationDevices, &figures["operation_devices"]);
-  const Json document{{"format", "gpubound.page.v1"},
-                      {"run", RunJson(run, report.run)},
-                      {"summary", SummaryJson(report)},
-                      {"report", std::move(figures)},
-                      {"notes", report.notes},
-                      {"processes", std::move(processes)},
-                      {"timeline", TimelineJson(timeline)}};
+  const Json document{{"format", "gpubound.page.v1"},      {"run", RunJson(run, report.run)},
+                      {"summary", SummaryJson(report)},    {"training", TrainingWordsJson(report)},
+                      {"report", std::move(figures)},      {"notes", report.notes},
+                      {"processes", std::move(processes)}, {"timeline", TimelineJson(timeline)}};
   return EscapedForHtml(document.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -270,6 +270,17 @@ std::string TargetText(const ReportTarget& target, const TextOptions& options, b
          ")";
 }
 
+std::string TargetSentence(const ReportTarget& target, const TextOptions& options, bool brief) {
+  std::string text = EscapeName(target.target);
+  if (text.find(" over ") == std::string::npos) {
+    text += brief ? " (mean of " + FormatCount(target.mean_of) + ")"
+                  : " (mean of " + Counted(target.mean_of, "record") + ")";
+  }
+  text += ": " + TargetText(target, options, brief);
+  if (!brief && !target.parts.empty()) text += ": " + PartsText(target, options);
+  return text;
+}
+
 std::string TrainingLines(const Report& report, const TextOptions& options) {
   constexpr double kMuch = 0.05;
   std::string lines;
@@ -299,28 +310,43 @@ std::string TrainingLines(const Report& report, const TextOptions& options) {
   return lines;
 }
 
-std::string TrainingSection(const Report& report, const TextOptions& options) {
-  std::string text;
+TrainingWords WordsOfTraining(const Report& report, const TextOptions& options) {
+  TrainingWords words;
   if (const auto& training = report.run.training; training != nullptr) {
-    for (const ReportWork& work : training->work) text += Sentence(WorkDoneText(work), options);
+    for (const ReportTarget& target : training->targets) {
+      words.targets.push_back(TargetSentence(target, options, /*brief=*/false));
+    }
+    for (const ReportWork& work : training->work) words.work.push_back(WorkDoneText(work));
     if (training->roles) {
-      text += Sentence(BubblesText(*training->roles, /*brief=*/false), options);
-      text += Sentence(OverlapText(*training->roles), options);
-      text += Sentence(BoundText(*training->roles, /*brief=*/false), options);
-      text += Sentence(TailText(*training->roles, options), options);
-      text += Sentence(InferredText(*training->roles), options);
+      words.bubbles = BubblesText(*training->roles, /*brief=*/false);
+      words.overlap = OverlapText(*training->roles);
+      words.bound = BoundText(*training->roles, /*brief=*/false);
+      words.tail = TailText(*training->roles, options);
+      words.inferred = InferredText(*training->roles);
     }
     if (training->samples) {
-      text += Sentence(StalenessText(*training->samples), options);
-      text += Sentence(WasteText(*training->samples), options);
-      text += Sentence(GoodputText(*training->samples, options), options);
+      words.staleness = StalenessText(*training->samples);
+      words.waste = WasteText(*training->samples);
+      words.goodput = GoodputText(*training->samples, options);
     }
   }
-  const ReportProcess* const process = ShownProcess(report);
-  if (process != nullptr && process->training != nullptr) {
-    const ProcessTraining& training = *process->training;
-    if (training.flops) text += Sentence(FlopsText(*training.flops), options);
-    if (training.weight_sync) text += Sentence(SyncText(*training.weight_sync, options), options);
+  words.process = ShownProcess(report);
+  if (words.process != nullptr && words.process->training != nullptr) {
+    const ProcessTraining& training = *words.process->training;
+    if (training.flops) words.flops = FlopsText(*training.flops);
+    if (training.weight_sync) words.weight_sync = SyncText(*training.weight_sync, options);
+  }
+  return words;
+}
+
+std::string TrainingSection(const Report& report, const TextOptions& options) {
+  const TrainingWords words = WordsOfTraining(report, options);
+  std::string text;
+  for (const std::string& work : words.work) text += Sentence(work, options);
+  for (const std::string* sentence :
+       {&words.bubbles, &words.overlap, &words.bound, &words.tail, &words.inferred,
+        &words.staleness, &words.waste, &words.goodput, &words.flops, &words.weight_sync}) {
+    text += Sentence(*sentence, options);
   }
   return text.empty() ? "" : "\nTraining\n" + text;
 }
@@ -333,15 +359,7 @@ std::string TargetLines(const Report& report, const TextOptions& options) {
   // A line each where there are several.
   const bool brief = !options.full && targets.size() > 1;
   for (size_t i = 0; i < std::min(most, targets.size()); ++i) {
-    const ReportTarget& target = targets[i];
-    std::string line = EscapeName(target.target);
-    if (line.find(" over ") == std::string::npos) {
-      line += brief ? " (mean of " + FormatCount(target.mean_of) + ")"
-                    : " (mean of " + Counted(target.mean_of, "record") + ")";
-    }
-    line += ": " + TargetText(target, options, brief);
-    if (!brief && !target.parts.empty()) line += ": " + PartsText(target, options);
-    lines += Wrap(line + ".", options.width, 2);
+    lines += Sentence(TargetSentence(targets[i], options, brief), options);
   }
   if (targets.size() > most) {
     lines += Wrap(Counted(targets.size() - most, "further target") + ": --full.", options.width, 2);

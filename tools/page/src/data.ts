@@ -136,6 +136,94 @@ export interface Corrected {
   operations: CorrectedOperation[];
 }
 
+// What the program said of the training: docs/report.md has each field.
+export interface Target {
+  target: string;
+  reached_ns: number|null;
+  corrected_ns: number|null;
+  corrected_ns_low: number|null;
+  corrected_ns_high: number|null;
+  parts_ns: number;
+  parts: {operation: string; wall_ns: number; gpu_busy_ns: number}[];
+}
+
+export interface Work {
+  counter: string;
+  done: number;
+  ns: number;
+  per_second: number;
+  per_simulation_second: number|null;
+  per_simulation_and_inference_second: number|null;
+  gpu_seconds_per_million: number|null;
+  gpu_busy_seconds_per_million: number|null;
+}
+
+export interface Samples {
+  consumed: number;
+  discarded: number;
+  reasons: {reason: string; samples: number}[];
+  unknown_version: number;
+  versions_behind: {behind: number; samples: number}[];
+  rollout_gpu_ns: number;
+  goodput: number|null;
+}
+
+export interface RoleProcess {
+  host: string;
+  pid: number;
+  inferred: boolean;
+  ns: number;
+  active_ns: number;
+}
+
+export interface Role {
+  role: string;
+  active_ns: number;
+  held_ns: number;
+  busy_ns: number;
+  idle_ns: number;
+  unknown_ns: number;
+  bubbles: {cause: string; ns: number}[];
+  processes: RoleProcess[];
+}
+
+export interface Tail {
+  rollouts: number;
+  parts: number;
+  median_ns: number;
+  p95_ns: number;
+  max_ns: number;
+  rollout_ns: number;
+  tail_ns: number;
+  held_ns: number;
+  busy_ns: number;
+}
+
+export interface Roles {
+  ns: number;
+  roles: Role[];
+  overlap: {roles: string[]; ns: number}[];
+  perfect_overlap_ns: number;
+  perfect_overlap_saves: number;
+  tail: Tail|null;
+  savings: {role: string; saves: number; saves_low: number; saves_high: number}[];
+}
+
+export interface Flops {
+  ns: number;
+  gpu_busy_ns: number;
+  mfu: number|null;
+  busy_mfu: number|null;
+}
+
+export interface WeightSync {
+  count: number;
+  ns: number;
+  exposed_ns: number;
+  hidden_ns: number;
+  bytes: number|null;
+}
+
 export interface ReportProcess {
   host: string;
   pid: number;
@@ -159,6 +247,7 @@ export interface ReportProcess {
   sm_fill_is_upper_bound: boolean;
   devices: {uuid: string; ordinal: number}[];  // by operation
   throughput: {counter: string; total: number; per_second: number; ns: number}[];
+  training: {flops: Flops|null; weight_sync: WeightSync | null}|null;
 }
 
 // In which device work could have run unrecorded: times in which its devices worked are bounds.
@@ -263,6 +352,8 @@ export interface Report {
     gpu_busy_is_lower_bound: boolean;
     parts: {part: string; wall_ns: number; gpu_busy_ns: number}[];
     devices_unused: string[];
+    training:
+        {targets: Target[]; work: Work[]; samples: Samples | null; roles: Roles | null} | null;
   };
   diagnosis: Diagnosis[];
   processes: ReportProcess[];
@@ -396,6 +487,23 @@ export interface Summary {
   sm_filled_ns: number;       // of the told process's GPU busy time
 }
 
+// What the text report says of the training, in its words.
+export interface TrainingWords {
+  process: number|null;  // that |flops| and |weight_sync| are about
+  targets: string[];     // as those of the report; likewise |work|
+  work: string[];
+  bubbles?: string;
+  overlap?: string;
+  bound?: string;
+  tail?: string;
+  inferred?: string;
+  staleness?: string;
+  waste?: string;
+  goodput?: string;
+  flops?: string;
+  weight_sync?: string;
+}
+
 export interface PageData {
   format: 'gpubound.page.v1';
   run: {
@@ -409,6 +517,7 @@ export interface PageData {
     signal?: number | null; metadata: Record<string, string>;
   };
   summary: Summary;
+  training: TrainingWords;
   report: Report;
   notes: string[];
   processes: PageProcess[];

@@ -2,7 +2,8 @@
 //
 // Colours, each with one meaning on the page: operations have those of Okabe and Ito, which people
 // with any colour vision can tell apart; what the GPU does is green, and grey where it does nothing;
-// causes of idle time are browns and reds; CUDA calls are slate. A word stands beside each.
+// causes of idle time are browns and reds, and violets where roles wait for each other; CUDA calls
+// are slate. A word stands beside each.
 
 import {NO_OPERATION} from './data';
 
@@ -39,6 +40,16 @@ const CAUSES = new Map([
   ['checkpoint', '#6B5B3E'],
   ['queued', '#C0392B'],
   ['event-wait', '#E8A0A0'],
+]);
+
+// Why a device is idle that a role holds. What is a cause of idle time elsewhere has its colour.
+const BUBBLES = new Map([
+  ['starved', '#5B3A8C'],
+  ['blocked', '#B7A2D6'],
+  ['tail', '#6F7A1F'],
+  ['weight sync', '#7D1F45'],
+  ['environment or reward', '#E3904F'],
+  ['start-up', '#D9C48F'],
 ]);
 
 function hashOf(text: string): number {
@@ -133,6 +144,10 @@ export class Palette {
 
   ofCause(cause: string): string {
     return CAUSES.get(cause) ?? GREY;
+  }
+
+  ofBubble(cause: string): string {
+    return BUBBLES.get(cause) ?? GREY;
   }
 
   // The class of |name|, of a kernel or copy, where each would have a colour of its own.

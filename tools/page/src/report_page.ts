@@ -19,12 +19,14 @@ import {lanes} from './lanes';
 import {processName} from './names';
 import {Palette} from './palette';
 import {devices, processTree} from './processes';
+import {rolesSection} from './roles';
 import {stacks} from './stacks';
 import {readState, writeState} from './state';
 import {summary} from './summary';
 import {restoreTheme} from './theme';
 import {filled, thinNote} from './thin';
 import {Timeline} from './timeline/view';
+import {trainingSection} from './training';
 import {transitions} from './transitions';
 import {waits} from './waits';
 import {whatIf} from './what_if';
@@ -35,6 +37,8 @@ const SECTIONS: Record<string, string> = {
   timeline: 'Timeline',
   breakdown: 'Operations',
   iterations: 'Iterations',
+  training: 'Training',
+  roles: 'Roles',
   kernels: 'Kernels',
   idle: 'GPU idle',
   whatif: 'What if',
@@ -134,6 +138,7 @@ class Page {
                 ])
           ]),
       titled('iterations', [this.holder('iterations')]),
+      ...this.trainingSections(),
       titled('kernels', [this.holder('kernels'), this.holder('counters')]),
       titled(
           'idle',
@@ -144,6 +149,17 @@ class Page {
       ...this.runSections(),
       titled('quality', [ledger(data), this.holder('corrected')]),
       titled('run', [facts(data)]),
+    ];
+  }
+
+  // What the program said of the training, and of the jobs of its processes.
+  private trainingSections(): HTMLElement[] {
+    const {data, palette} = this;
+    const training = trainingSection(data, palette);
+    const roles = data.report.run.training?.roles;
+    return [
+      ...(training.length > 0 ? [titled('training', training)] : []),
+      ...(roles ? [titled('roles', rolesSection(data, roles, palette))] : []),
     ];
   }
 

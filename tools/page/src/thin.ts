@@ -33,6 +33,7 @@ const NO_DETAIL = {
   counters: [],
   devices: [],
   throughput: [],
+  training: null,
   corrected: null,
   corrected_why_not: '',
   sm_fill_is_upper_bound: false,
