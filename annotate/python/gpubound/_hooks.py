@@ -5,18 +5,18 @@ by wrappers that open an operation or a layer.
 A file of gpubound/hooks describes one library: its name, the versions it is right for, and hooks.
 Each hook names a `module`, a `class` or none, the `names` to wrap there (also in `subclasses`), and
 what a call of them is: an `operation`, a `layer`, the begin or end of an `iteration`, that the process
-has a `role` in the training, or that it `yields` CUPTI; or the `natives` of a library, its `timer`, its
-`range`, what makes its `jitted` functions, or what it `makes`. `alone`, `unless`, `loop`, `peer` and
-`channel` are explained where they are read. What could not be hooked is in the ledger; the program
-never sees an error of ours.
+has a `role` in the training, which `counters` it is followed by, or that it `yields` CUPTI; or the
+`natives` of a library, its `timer`, its `range`, what makes its `jitted` functions, or what it `makes`.
+`alone`, `unless`, `loop`, `peer` and `channel` are explained where they are read. What could not be hooked
+is in the ledger; the program never sees an error of ours.
 """
 import functools
 import inspect
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from gpubound import (_api, _closures, _collectives, _core, _cupti, _facts, _failures, _jitted, _loop, _natives,
-                      _ranges, _ray, _replacing, _roles, _signals, _timers, _versions, _waits)
+from gpubound import (_api, _closures, _collectives, _core, _counts, _cupti, _facts, _failures, _jitted, _lists,
+                      _loop, _natives, _ranges, _ray, _replacing, _roles, _signals, _timers, _versions, _waits)
 from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "reset": _loop.note_reset, "update": _loop.enter_update}
@@ -24,6 +24,14 @@ _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "reset": _loop.note_reset, "upd
 _STAGES = ("rollout", "update")
 _AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn}
 _BEFORE_CALL: Dict[str, Callable[[], None]] = {"left": _loop.leave}
+# docs/python.md, Hook files, says what each is.
+_FIELDS = {"module", "class", "names", "versions", "subclasses", "inherited", "operation", "layer", "iteration", "loop",
+           "alone", "unless", "peer", "channel", "wakes", "yields", "sets", "finds", "handlers", "calls", "natives",
+           "timer", "range", "own", "returns", "fact", "gradients", "turn", "jitted", "foreign", "turns", "simulates",
+           "makes", "collective", "role", "counters", "consumed", "only"}
+# Those that say what a call is. A hook may have none of them where it notes something around the call.
+_SAYS_WHAT_IT_IS = {"operation", "layer", "collective", "channel", "wakes", "handlers", "yields", "timer",
+                    "range", "jitted", "returns", "makes", "finds", "fact"}
 
 
 class Library:
@@ -34,6 +42,7 @@ class Library:
         self._distributions: List[str] = description.get("distributions", [self.name])
         self._versions: str = description["versions"]
         self._hooks: List[Dict[str, Any]] = description["hooks"]
+        self._lists: Dict[str, List[str]] = description.get("lists", {})
         self._version: Optional[str] = None  # None: not looked at
         self._refused = False
 
@@ -51,7 +60,7 @@ class Library:
             if hook["module"] != module.__name__ or not self._is_for_this_version(hook):
                 continue
             try:
-                installed += install_hook(hook, module)
+                installed += install_hook(_lists.expand(hook, self._lists), module)
             except Exception as error:  # pylint: disable=broad-except
                 _failures.note(f"{self.name}: {hook}: {type(error).__name__}: {error}")
         if installed:
@@ -84,6 +93,9 @@ class Library:
 
 def install_hook(hook: Dict[str, Any], module: Any) -> int:
     """Wraps what `hook` names in `module`; returns how many functions that were."""
+    unknown = sorted(set(hook) - _FIELDS)
+    if unknown:
+        raise ValueError(f"unknown field {', '.join(unknown)}; docs/python.md, Hook files, has all")
     if "natives" in hook:
         return _natives.install(hook)
     wrap = _wrapper_factory(hook)
@@ -103,9 +115,29 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
 
 
 def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
-    """Makes the wrapper of (function, its name) that `hook` asks for."""
+    """Makes the wrapper of (function, its name) that `hook` asks for: what the call is, if it says so, with
+    what the hook notes before and after it around that."""
+    around: List[Callable[[Any, Any, str], Any]] = []
+    if "counters" in hook or "consumed" in hook:
+        around.append(lambda called, original, name: _counts.wrap(called, original, name, hook))
+    if hook.get("iteration", "begins") != "begins":
+        around.append(_around_iteration(hook["iteration"]))
     if "role" in hook:
-        return _before_role(hook)
+        around.append(_before_role(hook["role"]))
+    if around and not _SAYS_WHAT_IT_IS & set(hook):
+        inside = None
+    else:
+        inside = _scope_factory(hook)
+
+    def wrap(original: Any, name: str) -> Any:
+        called = original if inside is None else inside(original, name)
+        for put_around in around:
+            called = put_around(called, original, name)
+        return called
+    return wrap
+
+
+def _scope_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
     if "collective" in hook:
         return lambda original, name: _in_collective(original, name, hook)
     if "channel" in hook or "wakes" in hook or hook.get("layer") == "wait":
@@ -139,7 +171,8 @@ def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
     if "layer" in hook:
         return lambda original, name: _in_layer(original, name, hook)
     if "operation" not in hook:
-        return _around_iteration(hook["iteration"])
+        raise ValueError("it says nothing of what a call is; expected operation, layer or another field of "
+                         "docs/python.md, Hook files")
     return lambda original, name: _in_operation(original, name, hook)
 
 
@@ -225,31 +258,27 @@ def _signal_of(hook: Dict[str, Any], called: str) -> Optional[Callable[[], objec
     return _LOOP_SIGNALS.get("reset" if resets else loop)
 
 
-def _around_iteration(moment: str) -> Callable[[Any, str], Any]:
+def _around_iteration(moment: str) -> Callable[[Any, Any, str], Any]:
     moments = {**_AFTER_CALL, **_BEFORE_CALL}
     if moment not in moments:
-        raise ValueError(f"iteration {moment!r} without an operation; expected {' or '.join(moments)}")
+        raise ValueError(f"iteration {moment!r}; expected begins, {' or '.join(moments)}")
     role = _roles.FOLLOWS if moment in _AFTER_CALL else _roles.CLOSES
 
-    def wrap(original: Any, name: str) -> Any:
+    def wrap(called: Any, original: Any, name: str) -> Any:
         def tell(*_: Any, **__: Any) -> None:
             _failures.attempt(None, f"{name}: the iteration is not ended", moments[moment])
-        return _core.watch(original, 0, binds_to_instances(original), role, tell)
+        return _core.watch(called, 0, binds_to_instances(original), role, tell)
     return wrap
 
 
-def _before_role(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
-    """A process that makes the call, which may be an operation too, has the role from then on."""
-    role = hook["role"]
+def _before_role(role: str) -> Callable[[Any, Any, str], Any]:
+    """A process that makes the call has the role from then on."""
     if role not in _api.ROLES:
         raise ValueError(f"role {role!r}; expected one of {', '.join(_api.ROLES)}")
-    rest = {key: value for key, value in hook.items() if key != "role"}
-    inside = _wrapper_factory(rest) if "operation" in hook else None
 
-    def wrap(original: Any, name: str) -> Any:
+    def wrap(called: Any, original: Any, name: str) -> Any:
         def tell(*_: Any, **__: Any) -> None:
             _failures.attempt(None, f"{name}: the role is not recorded", _api.take_role, role)
-        called = original if inside is None else inside(original, name)
         return _core.watch(called, 0, binds_to_instances(original), _roles.CLOSES, tell)
     return wrap
 

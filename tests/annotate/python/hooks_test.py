@@ -8,8 +8,8 @@ import unittest
 import unittest.mock
 
 import gpubound
-from gpubound import _api, _core, _hooks, _loop, _versions
-from recorded import RecordedTest, scope, take, take_with_domains
+from gpubound import _api, _core, _hooks, _lists, _loop, _versions
+from recorded import RecordedTest, scope, take, take_with_domains, without_numbers
 
 STEP = {"module": "sample", "class": "Env", "names": ["step"], "subclasses": True,
         "operation": "simulation"}
@@ -188,6 +188,25 @@ class InstallTest(RecordedTest):
         library({"module": "sample", "names": ["reset"], "role": "critic"}).install(sample())
         self.assertTrue(any("expected one of environment, rollout" in line for line in take()))
 
+    def test_a_field_that_there_is_not_is_in_the_ledger(self):
+        library({**STEP, "operatoin": "simulation"}).install(sample())
+        self.assertIn("unknown field operatoin; docs/python.md, Hook files, has all", take()[0])
+
+    def test_a_hook_that_says_nothing_of_a_call_is_in_the_ledger(self):
+        library({"module": "sample", "names": ["reset"]}).install(sample())
+        self.assertIn("it says nothing of what a call is; expected operation, layer", take()[0])
+
+    def test_a_call_may_be_an_operation_a_turn_and_of_a_role(self):
+        module = sample()
+        library({**STEP, "role": "train", "iteration": "turn"}).install(module)
+        take()
+        with unittest.mock.patch.object(_api, "_role_by_program", 0), \
+             unittest.mock.patch.object(_api, "_role_taken", (0, "")):
+            module.Env().step(3)
+        self.assertEqual(without_numbers(take()), ["counter role:train 1", *scope("simulation"), "step"])
+        _loop.end_iterations()
+        take()
+
     def test_an_unless_hook_asks_before_each_call(self):
         module = sample()
         answers = [True, False, True]
@@ -303,24 +322,75 @@ class InstallTest(RecordedTest):
         self.assertEqual(os.read(read_end, 1000).decode().splitlines(), scope("simulation"))
 
 
+class SharedListTest(RecordedTest):
+    def installed(self, hook, **lists):
+        """What the ledger says of installing `hook`, of a file with `lists`, and the module."""
+        module = sample()
+        description = {"library": "python", "versions": ">=3", "hooks": [hook]}
+        _hooks.Library({**description, **({"lists": lists} if lists else {})}).install(module)
+        return take()[0], module
+
+    def test_a_reference_stands_for_all_items_of_the_list(self):
+        said, module = self.installed({**STEP, "names": ["gone", "@steps"]}, steps=["stop", "step"])
+        self.assertEqual(said, "ledger hooks_installed 2 2 functions of sample")
+        module.Env().step(3)
+        self.assert_recorded(*scope("simulation"))
+
+    def test_a_reference_to_no_list_is_in_the_ledger_with_the_lists_that_there_are(self):
+        hook = {**STEP, "names": ["@step"]}
+        self.assertIn("'@step' is none of the file's lists, which are: resets, steps",
+                      self.installed(hook, steps=["step"], resets=["reset"])[0])
+        self.assertIn("'@step' is none of the file's lists, which are: none", self.installed(hook)[0])
+
+    def test_a_list_that_refers_to_another_one_is_in_the_ledger(self):
+        self.assertIn("the list 'all' refers to @steps; a list holds names only",
+                      self.installed({**STEP, "names": ["@all"]}, all=["@steps"], steps=["step"])[0])
+
+    def test_a_list_that_is_none_is_in_the_ledger(self):
+        self.assertIn("the list 'steps' is no list of strings",
+                      self.installed({**STEP, "names": ["@steps"]}, steps="step")[0])
+
+    def test_a_reference_outside_of_a_list_is_in_the_ledger(self):
+        self.assertIn("'@steps' is no item of a list; write [\"@steps\"]",
+                      self.installed({**STEP, "names": "@steps"}, steps=["step"])[0])
+
+    def test_of_several_hooks_the_others_serve(self):
+        module = sample()
+        _hooks.Library({"library": "python", "versions": ">=3",
+                        "hooks": [{**STEP, "names": ["@gone"]}, STEP]}).install(module)
+        self.assertEqual(take()[1], "ledger hooks_installed 2 2 functions of sample")
+
+
 class HookFileTest(unittest.TestCase):
-    def test_every_file_says_what_it_hooks(self):
-        folder = pathlib.Path(_hooks.__file__).parent / "hooks"
-        for path in folder.glob("*.json"):
+    def check_each(self, check):
+        for path in sorted((pathlib.Path(_hooks.__file__).parent / "hooks").glob("*.json")):
             with self.subTest(file=path.name):
-                description = json.loads(path.read_text())
-                self.assertEqual(set(description) - {"distributions"},
-                                 {"library", "versions", "hooks"})
-                if description["versions"] != "any":
-                    _versions.is_within("1", description["versions"])
-                for hook in description["hooks"]:
-                    self.assertLessEqual(set(hook), {
-                        "module", "class", "names", "subclasses", "operation", "layer",
-                        "iteration", "loop", "alone", "unless", "peer", "channel", "wakes", "yields", "sets",
-                        "inherited", "versions", "finds", "handlers", "calls",
-                        "natives", "timer", "range", "own", "returns", "fact", "gradients", "turn", "jitted",
-                        "foreign", "turns", "makes", "collective", "role"})
-                    self.assertNotEqual("names" in hook, "natives" in hook)
+                check(path.read_text(), json.loads(path.read_text()))
+
+    def test_every_file_says_what_it_hooks(self):
+        def check(_, description):
+            self.assertLessEqual({"library", "versions", "hooks"}, set(description))
+            self.assertLessEqual(set(description),
+                                 {"library", "versions", "hooks", "distributions", "lists", "checked"})
+            if description["versions"] != "any":
+                _versions.is_within("1", description["versions"])
+            for hook in description["hooks"]:
+                self.assertLessEqual(set(hook), _hooks._FIELDS)
+                self.assertNotEqual("names" in hook, "natives" in hook)
+                _lists.expand(hook, description.get("lists", {}))
+        self.check_each(check)
+
+    def test_a_shared_list_is_shared(self):
+        def check(text, description):
+            for name in description.get("lists", {}):
+                self.assertGreater(text.count(f'"@{name}"'), 1, name)
+        self.check_each(check)
+
+    def test_a_version_that_was_looked_at_is_hooked(self):
+        def check(_, description):
+            if not description.get("checked", "commit").startswith("commit"):
+                self.assertTrue(_versions.is_within(description["checked"], description["versions"]))
+        self.check_each(check)
 
 
 if __name__ == "__main__":
