@@ -4,7 +4,8 @@
 Every call of one is layer backend. A function of the program's own, called outside of every other
 operation, is also an operation of its name, and so is waiting for its results, because its work is only
 begun by the call. A function called as training steps are (`turns` of the hook) ends the iteration
-before; in a program that steps environments, it begins `update`.
+before; in a program that steps environments, it begins `update`. One that steps an environment written in
+JAX (`simulates`) is what the step of any other environment is.
 """
 import fnmatch
 import functools
@@ -33,12 +34,15 @@ def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
     """For the function that makes jitted functions of Python functions."""
     foreign: List[str] = hook["foreign"]  # packages whose functions are no operations
     turns: List[str] = hook["turns"]
+    simulates = frozenset(hook.get("simulates", ()))
 
     def hooked(jitted: Any, function: Any) -> Any:
         while isinstance(function, functools.partial):  # named like what it calls
             function = function.func
         name = str(getattr(function, "__name__", type(function).__name__))
         counted = _core.wrap(jitted, _api.layer(hook["layer"], name).label, binds_to_instances(jitted))
+        if simulates & _origins(function):
+            return _as_simulation(counted, name)
         # A method is the program's where the class of its object is: `jax.jit(network.apply)`.
         owner = getattr(function, "__self__", None)
         if str(getattr(function if owner is None else type(owner), "__module__", "")).partition(".")[0] in foreign:
@@ -95,6 +99,30 @@ def wrap_scope(original: Any, hook: Dict[str, Any]) -> Any:
         return original(name, *arguments, **keywords)
     scope._gpubound_hook = True  # type: ignore[attr-defined]
     return scope
+
+
+def _origins(function: Any) -> Set[str]:
+    """Where `function` may have been defined, also below what was made of it (jax.vmap): its own name, and for a
+    method of an object those of all classes that the object is derived from."""
+    names = set()
+    while function is not None:
+        owner = getattr(function, "__self__", None)
+        name = str(getattr(function, "__name__", ""))
+        names.add(f"{getattr(function, '__module__', '')}.{name}")
+        if owner is not None:
+            names.update(f"{cls.__module__}.{cls.__qualname__}.{name}" for cls in type(owner).__mro__)
+        function = getattr(function, "__wrapped__", None)
+    return names
+
+
+def _as_simulation(jitted: Any, name: str) -> Any:
+    label = _core.operation_label(_facts.RULES, "simulation")
+    signal = _loop.note_reset if name.startswith("reset") else _loop.enter_rollout
+
+    def called() -> None:
+        _last.label = _Last.anywhere = label
+        signal()
+    return _core.hook(jitted, label, binds_to_instances(jitted), True, False, called, False)
 
 
 def _is_turn(name: str, turns: List[str]) -> bool:

@@ -246,6 +246,31 @@ class JittedTest(RecordedTest):
         other.join()
         self.assertEqual(take()[0], "begin annotation jitted:act")
 
+    def test_the_step_of_an_environment_written_in_jax_is_simulation(self):
+        class Env:
+            def step(self, action):
+                return action + 1
+
+        class Own(Env):
+            def reset(self, seed):
+                return seed
+
+        def physics_step(state):
+            return state
+        names = [f"{__name__}.{name}" for name in (f"{Env.__qualname__}.step", f"{Env.__qualname__}.reset",
+                                                   "physics_step")]
+        jit = install({**self.HOOK, "simulates": names}, jit=lambda function: lambda *values: function(*values)).jit
+        mapped = functools.wraps(Own().step)(lambda *values: Own().step(*values))  # as jax.vmap does
+        take()
+        for step in (Own().step, Own().reset, mapped, physics_step):
+            jit(step)(1)
+            calls = take()
+            self.assertEqual([call for call in calls if "operation simulation" in call], scope("simulation"), step)
+            self.assertEqual(sum("layer(5)" in call for call in calls), 2)
+        self.assertEqual(_loop._loop.threads["collector"], _core.thread_ident())
+        jit(Env.step)(Env(), 1)  # of no object: whether it is that of a derived class is not known
+        self.assertNotIn("simulation", str(take()))
+
     def test_what_asks_for_the_type_of_a_jitted_function_is_given_it_unwrapped(self):
         def jitted():
             return 1
