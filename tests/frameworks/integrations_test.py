@@ -64,6 +64,20 @@ transformers.Trainer(Model(), arguments, train_dataset=data,
                      callbacks=[tensorboard.trainer_callback(writer)]).train()
 writer.close()
 """
+# TRL's own trainer, which takes a callback as it takes a model.
+GRPO = f"""
+import runpy, sys, trl
+from torch.utils.tensorboard import SummaryWriter
+from gpubound.integrations import _follower, tensorboard
+_follower.start(0.5)
+writer = SummaryWriter("logs")
+made = trl.GRPOTrainer
+trl.GRPOTrainer = lambda **named: made(callbacks=[tensorboard.trainer_callback(writer)], **named)
+sys.argv = ["trl_grpo.py", "STEPS"]
+runpy.run_path({os.path.join(os.path.dirname(os.path.abspath(__file__)), "truth", "programs", "trl_grpo.py")!r},
+               run_name="__main__")
+writer.close()
+"""
 LIGHTNING = """
 import torch, lightning.pytorch as lightning
 from lightning.pytorch.loggers import TensorBoardLogger
@@ -187,6 +201,9 @@ class IntegrationsTest(unittest.TestCase):
 
     def test_transformers_logs_while_it_trains(self):
         self.trained(TRAINER, 1500)
+
+    def test_grpo_of_trl_logs_while_it_trains(self):
+        self.trained(GRPO, 40)
 
     def test_lightning_logs_while_it_trains(self):
         self.trained(LIGHTNING, 4000)
