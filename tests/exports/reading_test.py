@@ -308,6 +308,12 @@ class ReadingTest(Exports):
     def test_gpu_work_of_a_cell_is_recorded_too(self):
         self.assertEqual(self.python(GPU_CELLS, LD_LIBRARY_PATH=os.environ["GPUBOUND_TEST_SIM_DIR"]), "ok\n")
 
+    def test_a_run_of_one_role_has_the_table_of_roles_without_rows(self):
+        roles = package.open(self.example).roles
+        self.assertEqual(roles.columns, ["role", "processes", "ns", "active_ns", "held_ns", "busy_ns", "idle_ns",
+                                         "unknown_ns", "bubble_ratio"])
+        self.assertEqual(roles.rows(), [])
+
     def test_a_run_shows_itself_in_a_notebook(self):
         shown = package.open(self.imported(BERT))._repr_html_()
         for said in ("Launch-bound: the GPU is idle 89 %", "7.0 %", "Mean iteration, 4.43 ms", "43 % (42 to 44)"):

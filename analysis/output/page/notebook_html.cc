@@ -15,6 +15,7 @@
 #include "analysis/diagnosis/headline_facts.h"
 #include "analysis/diagnosis/saving_words.h"
 #include "analysis/output/text/rates.h"
+#include "analysis/output/text/training_text.h"
 #include "analysis/report/simulated_mark.h"
 
 namespace gpubound {
@@ -189,7 +190,10 @@ std::string RenderNotebookHtml(const Report& report, const std::string& name) {
       html += "<div><b>" + EscapeXml(value) + "</b><span>" + EscapeXml(of) + "</span></div>";
     }
     const Stack stack = StackOf(report, *process);
-    html += "</div>" + BarOf(stack) + RowsOf(stack, without_gpu) + SavingsOf(report.run);
+    html += "</div>" + BarOf(stack) + RowsOf(stack, without_gpu);
+    const std::string roles = WordsOfTraining(report, {}).bound;
+    if (!roles.empty()) html += Paragraph("a", roles + ".");
+    html += SavingsOf(report.run);
   }
   html += Paragraph("q", EscapeName(name) + ". Data quality: " + report.run.verdict);
   return html + "</div>";

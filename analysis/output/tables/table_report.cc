@@ -4,6 +4,7 @@
 // report. No state.
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/output/tables/table_rows.h"
@@ -444,6 +445,7 @@ std::vector<TraceTable> ReportTables() {
       GapTable(),
       DeviceUsageTable(),
       LedgerTable()};
+  for (TraceTable& table : TrainingTables()) tables.push_back(std::move(table));
   for (TraceTable& table : tables) table.of_report = true;
   return tables;
 }

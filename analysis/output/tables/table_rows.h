@@ -99,7 +99,8 @@ TraceTable MakeShortTable(const char* name, const char* summary, std::vector<Col
 std::vector<TraceTable> ProcessTables();
 std::vector<TraceTable> ThreadEventTables();
 std::vector<TraceTable> RecordTables();
-std::vector<TraceTable> ReportTables();
+std::vector<TraceTable> ReportTables();  // with those of the next
+std::vector<TraceTable> TrainingTables();
 
 }  // namespace gpubound
 

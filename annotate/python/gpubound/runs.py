@@ -167,6 +167,13 @@ class Run:
         return self.table("rank")
 
     @property
+    def roles(self) -> Table:
+        """Roles of processes (gpubound.role()): for how long, in nanoseconds, each was at work, held GPUs, and left
+        them idle. No rows where there are fewer than two. By process, cause and combination of roles they are
+        `table("role_process")`, `table("role_bubble")` and `table("role_overlap")`."""
+        return self.table("role")
+
+    @property
     def counters(self) -> Table:
         """Values that the program gave (gpubound.counter())."""
         return self.table("counter")

@@ -503,5 +503,56 @@ TEST_F(TraceTablesTest, SeveralStatementsRunOneAfterTheOther) {
   EXPECT_THAT(Query("SELECT 1; -- a remark\nSELECT 2;\n"), ElementsAre("1", "2"));
 }
 
+// The trainer works from 100 to 900 of the 1000 that the worker works for, and its device for 50.
+class RoleTablesTest : public TraceTablesTest {
+ protected:
+  RoleTablesTest() {
+    writer_.PutUsualRows();
+    writer_.Meta("role", "train");
+    writer_.Sql(
+        "insert into label (id, kind, layer, domain, text) values "
+        "(7, 1, 0, 'process', '200'), (8, " +
+        std::to_string(static_cast<int>(LabelKind::kCounter)) + ", 0, '', 'consumed_samples')");
+    // A wait for the other process until 100 and from 900 on.
+    writer_.Sql("update label set kind = " + std::to_string(static_cast<int>(LabelKind::kLayer)) +
+                ", layer = " + std::to_string(static_cast<int>(Layer::kWait)) + " where id = 7");
+    const LabelId wait{7};
+    const LabelId consumed{8};
+    writer_.Scopes({.thread = 1},
+                   {Begin(kTrain, 0), Begin(wait, 0), End(wait, 100),
+                    MakeSlot(SlotKind::kCounter, consumed, 500), std::bit_cast<uint64_t>(12.0),
+                    Begin(wait, 900), End(wait, 1000), End(kTrain, 1000)});
+    writer_.Work({.thread = 9}, {Kernel(200, 250, 1)});
+    second_.PutUsualRows();
+    second_.Meta("role", "rollout");
+    second_.Scopes({.thread = 1}, {Begin(kTrain, 0), End(kTrain, 1000)});
+  }
+
+  SegmentWriter second_{run_, WriterIdentity{"host", 200, 6}};
+};
+
+TEST_F(RoleTablesTest, RolesHaveWhatTheirProcessesAndDevicesDid) {
+  EXPECT_THAT(
+      Query("SELECT role, processes, ns, active_ns, held_ns, busy_ns, idle_ns, unknown_ns, "
+            "bubble_ratio FROM role"),
+      ElementsAre("rollout|1|1000|1000|0|0|0|0|NULL", "train|1|1000|800|1000|50|950|0|0.950000"));
+  EXPECT_THAT(Again("SELECT process, role, inferred, ns, active_ns FROM role_process"),
+              ElementsAre("2|rollout|0|1000|1000", "1|train|0|1000|800"));
+  EXPECT_THAT(Again("SELECT role, cause, ns FROM role_bubble"),
+              ElementsAre("train|other|750", "train|starved|200"));
+  EXPECT_THAT(Again("SELECT roles, ns FROM role_overlap"),
+              ElementsAre("rollout+train|800", "rollout|200"));
+}
+
+TEST_F(RoleTablesTest, FiguresOfTheTrainingAreRowsAndWhatIsNotKnownHasNone) {
+  EXPECT_THAT(
+      Query("SELECT figure, name, value FROM training"),
+      ElementsAre("samples_consumed|NULL|12.000000", "samples_discarded|NULL|0.000000",
+                  "samples_discarded_share|NULL|0.000000",
+                  "samples_of_unknown_version|NULL|12.000000", "rollout_gpu_ns|NULL|0.000000",
+                  "perfect_overlap_ns|NULL|1000.000000", "perfect_overlap_saves|NULL|0.000000"));
+  EXPECT_THAT(Again("SELECT * FROM process_training"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace gpubound
