@@ -183,6 +183,7 @@ Result<AnalyzedProcesses> AnalyzeProcesses(const Run& run, const RunFrame& frame
       share.steps.steady_end_ns = analysis.steady.back().time.end_ns;
     }
     share.report = std::move(analysis.report);
+    share.role_notes = NotesOnRoles(run.processes[p]);
     processes.unanswered.push_back(analysis.launches_unanswered);
     processes.threads.push_back({analysis.primary_thread, std::move(analysis.steady)});
     processes.activity.push_back(std::move(analysis.activity));
@@ -456,6 +457,23 @@ void TakeMeanwhile(const std::vector<LateRank>& known, std::vector<LateRank>* la
   }
 }
 
+// What was worked out where the events are.
+void TakeTraining(RunShare* share, const BreakdownOptions& options, Report* report) {
+  for (size_t p = 0; p < share->processes.size(); ++p) {
+    std::optional<ProcessTraining>& training = share->processes[p].training;
+    if (!training) continue;
+    report->processes[p].training = std::make_shared<const ProcessTraining>(std::move(*training));
+  }
+  if (!share->training) return;
+  RunTraining training = std::move(*share->training);
+  if (options.window != ReportWindow::kStep) {  // these are about the iterations
+    training.roles.reset();
+    training.work.clear();
+  }
+  if (training.work.empty() && !training.samples && !training.roles) return;
+  report->run.training = std::make_shared<const RunTraining>(std::move(training));
+}
+
 // |recorded|: null where the events are not there.
 Result<Report> Assemble(const Run& run, const RunFrame& frame, RunShare share,
                         const ClockAlignment& clocks, const RecordedProcesses* recorded,
@@ -527,17 +545,43 @@ Result<Report> Assemble(const Run& run, const RunFrame& frame, RunShare share,
   report.not_counted = NotCounted(run);
   report.run.metadata = MetadataOf(run);
   for (std::string& note : NotesOf(run, clocks)) report.notes.push_back(std::move(note));
-  for (std::string& note : NotesOnRoles(run)) report.notes.push_back(std::move(note));
+  for (ProcessShare& process : share.processes) {
+    std::move(process.role_notes.begin(), process.role_notes.end(),
+              std::back_inserter(report.notes));
+  }
   NoteUnnamedNodes(&report);
   if (options.detail != ReportDetail::kAll) DropKernels(&report);
   if (recorded != nullptr) {
     const Status trained =
         AddTraining(run, *recorded, unknown, clocks, span, cut.windows[headline], options, &report);
     if (!trained.ok()) return trained.error();
+  } else {
+    TakeTraining(&share, options, &report);
   }
   report.run.verdict = VerdictOf(report);
   report.diagnosis = Diagnose(report);
   return report;
+}
+
+// Into |share|, as if its machine were the run.
+Status AddTrainingOf(const Run& run, const RunFrame& frame, const AnalyzedProcesses& analyzed,
+                     const BreakdownOptions& options, ShareOfMachine* share) {
+  RunShare alone;
+  alone.processes = share->processes;
+  alone.machines = {share->as_root};
+  BreakdownOptions needed = options;
+  needed.detail = ReportDetail::kBreakdown;
+  needed.targets.clear();
+  const RecordedProcesses recorded{analyzed.threads, analyzed.waits, analyzed.activity};
+  const Result<Report> report =
+      Assemble(run, frame, std::move(alone), AlignClocks(run, frame.host), &recorded, needed);
+  if (!report.ok()) return report.error();
+  for (size_t p = 0; p < report->processes.size(); ++p) {
+    const auto& training = report->processes[p].training;
+    if (training != nullptr) share->processes[p].training = *training;
+  }
+  if (report->run.training != nullptr) share->training = *report->run.training;
+  return Ok{};
 }
 
 // |run| as it is analysed once more; absent where it need not be.
@@ -587,6 +631,8 @@ Result<ShareOfMachine> ShareOfOneMachine(const Run& run, const BreakdownOptions&
   share.processes = std::move(analyzed->shares);
   share.late = std::move(late);
   ExplainLateRanks(run, analyzed->waits, options, &share.late);
+  const Status trained = AddTrainingOf(run, frame, *analyzed, options, &share);
+  if (!trained.ok()) return trained.error();
   return share;
 }
 

@@ -102,19 +102,17 @@ size_t CountRoles(const std::vector<ProcessRoles>& processes) {
   return roles.size();
 }
 
-std::vector<std::string> NotesOnRoles(const Run& run) {
+std::vector<std::string> NotesOnRoles(const ProcessTrace& process) {
+  std::set<std::string> wrong;
+  if (!process.role.empty() && !RoleCalled(process.role)) wrong.insert(process.role);
+  for (const std::string& name : CounterNames(process)) {
+    const std::string_view role = RoleIn(name);
+    if (!role.empty() && !RoleCalled(role)) wrong.insert(std::string(role));
+  }
   std::vector<std::string> notes;
-  for (const ProcessTrace& process : run.processes) {
-    std::set<std::string> wrong;
-    if (!process.role.empty() && !RoleCalled(process.role)) wrong.insert(process.role);
-    for (const std::string& name : CounterNames(process)) {
-      const std::string_view role = RoleIn(name);
-      if (!role.empty() && !RoleCalled(role)) wrong.insert(std::string(role));
-    }
-    for (const std::string& word : wrong) {
-      notes.push_back("pid " + std::to_string(process.identity.pid) + ": '" + word +
-                      "' is no role: use environment, rollout, reward, data or train.");
-    }
+  for (const std::string& word : wrong) {
+    notes.push_back("pid " + std::to_string(process.identity.pid) + ": '" + word +
+                    "' is no role: use environment, rollout, reward, data or train.");
   }
   return notes;
 }

@@ -37,7 +37,7 @@ std::vector<ProcessRoles> RolesOf(const Run& run, const Report& report);
 size_t CountRoles(const std::vector<ProcessRoles>& processes);
 
 // A note for each word that should have been a role.
-std::vector<std::string> NotesOnRoles(const Run& run);
+std::vector<std::string> NotesOnRoles(const ProcessTrace& process);
 
 }  // namespace gpubound
 

@@ -17,6 +17,7 @@
 #include "analysis/base/interval.h"
 #include "analysis/processes/device_usage.h"
 #include "analysis/report/report.h"
+#include "analysis/report/report_training.h"
 #include "analysis/trace/run.h"
 
 namespace gpubound {
@@ -36,6 +37,8 @@ struct ProcessShare {
   int64_t work_after_wait_ns = 0;     // likewise
   Steps steps;
   ProcessUnknown unknown;
+  std::vector<std::string> role_notes;      // NotesOnRoles()
+  std::optional<ProcessTraining> training;  // known where it was made for a part
 };
 
 // Windows in which devices are measured: the whole span first, then its parts in order of time,
@@ -81,6 +84,7 @@ struct RunShare {
   std::vector<MachineShare> machines;
   std::vector<LateRank> late;  // whose threads' work meanwhile is known
   std::vector<std::string> notes;
+  std::optional<RunTraining> training;  // as of ShareOfMachine, where that is the only one
 };
 
 // Of a machine of which nobody knows yet what others there are.
@@ -90,6 +94,8 @@ struct ShareOfMachine {
   MachineShare as_root;  // if it has the root, or is the only one: measured as long as the run is
   std::vector<LateRank> late;
   std::vector<std::string> notes;
+  // If it is the only one, over the headline of the iterations; without targets.
+  std::optional<RunTraining> training;
 };
 
 }  // namespace gpubound

@@ -243,6 +243,10 @@ void Rename(const std::string& host, const std::string& name, MachinePart* part)
   }
   for (ProcessIdentity& lost : part->lost) rename(&lost.host);
   for (UnprofiledUse& use : part->machine.company.uses) rename(&use.host);
+  if (!part->training || !part->training->roles) return;
+  for (ReportRole& role : part->training->roles->roles) {
+    for (ReportRoleProcess& process : role.processes) rename(&process.host);
+  }
 }
 
 // As SeparateMachines() does in a run.
@@ -295,6 +299,17 @@ std::vector<std::string> KeysOf(const std::vector<MachinePart>& parts) {
   return keys;
 }
 
+// Of the only machine: what those of several did together none of them knows.
+void TakeTraining(const std::vector<size_t>& numbers, MachinePart* part, RunShare* share) {
+  if (!part->training) return;
+  if (part->training->roles) {
+    for (ReportRole& role : part->training->roles->roles) {
+      for (ReportRoleProcess& process : role.processes) process.place = numbers[process.place];
+    }
+  }
+  share->training = std::move(part->training);
+}
+
 void AddMachines(const std::vector<std::vector<size_t>>& numbers, std::vector<MachinePart>* parts,
                  CombinedRun* combined) {
   const std::vector<std::string> keys = KeysOf(*parts);
@@ -314,6 +329,7 @@ void AddMachines(const std::vector<std::vector<size_t>>& numbers, std::vector<Ma
     }
   }
   KeepAwaitedOfRoot(root, combined->run, &combined->share);
+  if (parts->size() == 1) TakeTraining(numbers.front(), &parts->front(), &combined->share);
 }
 
 std::string Listed(const std::vector<std::string>& names) {
@@ -364,6 +380,7 @@ Result<MachinePart> PartOf(Run run, const std::string& host, const BreakdownOpti
   part.machine = std::move(share->machine);
   part.as_root = std::move(share->as_root);
   part.late = std::move(share->late);
+  part.training = std::move(share->training);
   return part;
 }
 

@@ -7,12 +7,14 @@
 #define GPUBOUND_ANALYSIS_PARTS_MACHINE_PART_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/attribution/breakdown_options.h"
 #include "analysis/attribution/run_share.h"
 #include "analysis/base/status.h"
+#include "analysis/report/report_training.h"
 #include "analysis/trace/run.h"
 
 namespace gpubound {
@@ -55,6 +57,7 @@ struct MachinePart {
   // merged parts of these machines, sorted: where there are others, others may have been late.
   std::vector<LateRank> late;
   std::vector<std::string> late_among;
+  std::optional<RunTraining> training;  // as of ShareOfMachine
 };
 
 // What a part is known by: its machine's kernel, or where nothing tells that the host; and the first

@@ -72,6 +72,16 @@ bool IsSound(const CollectiveColumns& columns) {
   return true;
 }
 
+bool IsSound(const RunTraining& training, size_t processes) {
+  if (!training.roles) return true;
+  const std::vector<ReportRole>& roles = training.roles->roles;
+  return std::all_of(roles.begin(), roles.end(), [processes](const ReportRole& role) {
+    return std::all_of(
+        role.processes.begin(), role.processes.end(),
+        [processes](const ReportRoleProcess& process) { return process.place < processes; });
+  });
+}
+
 bool IsSound(const PartProcess& process) {
   const ProcessTrace& facts = process.facts;
   const bool goes_on = facts.span_end_ns == kOpenEnded;
@@ -107,6 +117,7 @@ bool IsSound(const MachinePart& part) {
     return false;
   }
   const auto is_of_process = [processes](const LateRank& rank) { return rank.process < processes; };
+  if (part.training && !IsSound(*part.training, processes)) return false;
   if (!std::all_of(part.late.begin(), part.late.end(), is_of_process)) return false;
   return processes == 0 || (IsSound(part.machine, processes) && IsSound(part.as_root, processes));
 }

@@ -110,10 +110,31 @@ static_assert(FieldCount<ReportProcess>() ==
               std::tuple_size_v<decltype(MessageOf<ReportProcess>::kFields)> + kFieldsOfNoPart,
               "ReportProcess has other fields than its message");
 
+// What is said of the training (analysis/report/report_training.h).
+GPUBOUND_MESSAGE(ReportFlops, done, ns, gpu_busy_ns, peak_per_second, mfu, busy_mfu, why_not)
+GPUBOUND_MESSAGE(ReportWeightSync, count, iterations, ns, exposed_ns, hidden_ns, bytes)
+GPUBOUND_MESSAGE(ProcessTraining, flops, weight_sync)
+GPUBOUND_MESSAGE(ReportWork, counter, done, ns, per_second, per_simulation_second,
+                 per_simulation_and_inference_second, gpu_seconds_per_million, gpu_busy_seconds_per_million)
+GPUBOUND_MESSAGE(VersionsBehind, behind, samples)
+GPUBOUND_MESSAGE(DiscardedSamples, reason, samples)
+GPUBOUND_MESSAGE(ReportSamples, consumed, discarded, reasons, unknown_version, versions_behind, mean_behind,
+                 discarded_share, rollout_gpu_ns, goodput, why_no_goodput)
+GPUBOUND_MESSAGE(ReportBubble, cause, ns)
+GPUBOUND_MESSAGE(ReportRoleProcess, host, pid, inferred, ns, active_ns, place, operations)
+GPUBOUND_MESSAGE(ReportRole, role, active_ns, held_ns, busy_ns, idle_ns, unknown_ns, bubbles, processes)
+GPUBOUND_MESSAGE(ReportRoleOverlap, roles, ns)
+GPUBOUND_MESSAGE(ReportTail, rollouts, parts, median_ns, p95_ns, max_ns, rollout_ns, tail_ns, held_ns, busy_ns)
+GPUBOUND_MESSAGE(ReportRoleSaving, role, saves, saves_low, saves_high)
+GPUBOUND_MESSAGE(ReportRoles, ns, roles, overlap, perfect_overlap_ns, tail, why_no_tail, savings)
+// Not |targets|, which are asked for when the parts are made.
+GPUBOUND_PART_OF_MESSAGE(RunTraining, work, samples, roles)
+
 // What a report is made from (analysis/attribution/run_share.h).
 GPUBOUND_MESSAGE(Steps, warm_up, steady, steady_end_ns)
 GPUBOUND_MESSAGE(ProcessUnknown, times, outside, sees_any)
-GPUBOUND_MESSAGE(ProcessShare, report, found, work_before_launch_ns, work_after_wait_ns, steps, unknown)
+GPUBOUND_MESSAGE(ProcessShare, report, found, work_before_launch_ns, work_after_wait_ns, steps, unknown, role_notes,
+                 training)
 GPUBOUND_MESSAGE(DeviceTime, time, busy_ns, compute_ns, comm_ns, copy_ns, graph_ns, smi_model, most_smi_model,
                  nvml_samples, nvml_percents)
 GPUBOUND_MESSAGE(DeviceBand, process, alone_ns, contended_ns)
@@ -143,7 +164,7 @@ GPUBOUND_PART_OF_MESSAGE(ProcessTrace, identity, boot_id, pid_namespace, job, pa
 GPUBOUND_MESSAGE(CollectiveColumns, names, streams, devices, begins_ns, lengths_ns, name, stream)
 GPUBOUND_MESSAGE(PartProcess, facts, share, collectives)
 GPUBOUND_MESSAGE(MachinePart, version, made_realtime_ns, boot_id, host, operations, launchers, run, steps, problems,
-                 notes, lost, ledger, processes, machine, as_root, late, late_among)
+                 notes, lost, ledger, processes, machine, as_root, late, late_among, training)
 // clang-format on
 
 }  // namespace gpubound

@@ -45,7 +45,8 @@ Result<PartsReport> ReportOfParts(const std::string& path, const BreakdownOption
   report.notes.push_back(
       "This is made from parts of " + Counted(machines, "machine") +
       ", which hold no events: there are no corrected values, no critical path, no what-if, no "
-      "timeline and nothing of the training itself" +
+      "timeline, no time to a target and no bound of roles" +
+      (machines > 1 ? "; roles, samples and work per second need the events of all machines" : "") +
       (explained ? "." : ", and nobody knows what late ranks did."));
   return PartsReport{std::move(run), std::move(*made)};
 }

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <string>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "analysis/parts/machine_part.h"
 #include "analysis/parts/part_file.h"
 #include "analysis/report/report_json.h"
+#include "analysis/report/report_training.h"
 #include "tests/oracle/random_trace.h"
 
 namespace gpubound::oracle {
@@ -38,6 +41,39 @@ void NameMachine(size_t number, gpubound::Run* run) {
   }
 }
 
+// What a program may say of its training: most processes have a role, and counters on a thread of their
+// own.
+void SayTraining(std::mt19937_64* random, gpubound::Run* run) {
+  static constexpr const char* kRoles[] = {"rollout", "train", "environment", "trainer", ""};
+  static constexpr const char* kCounters[] = {
+      "env_steps",      "consumed_version",      "consumed_samples", "discarded_samples:stale",
+      "policy_version", "flops_per_iteration",   "role:rollout",     "role:train",
+      "tokens",         "flops_peak_per_second", "role:trainee"};
+  for (ProcessTrace& process : run->processes) {
+    process.role = kRoles[(*random)() % std::size(kRoles)];
+    if ((*random)() % 3 == 0) continue;
+    const auto first = process.labels.size();
+    for (const char* counter : kCounters) {
+      process.labels.push_back({LabelKind::kCounter, Layer::kUnset, "", counter});
+    }
+    ThreadTrace thread;
+    for (const ThreadTrace& other : process.threads) {
+      thread.ordinal = std::max(thread.ordinal, static_cast<ThreadId>(Raw(other.ordinal) + 1));
+    }
+    thread.tid = 999'999;
+    const auto span_ns = static_cast<uint64_t>(process.span_end_ns - process.span_begin_ns);
+    for (uint64_t i = 0, count = (*random)() % 12; i < count && span_ns > 0; ++i) {
+      const auto label = static_cast<LabelId>(first + (*random)() % std::size(kCounters));
+      const auto time_ns = process.span_begin_ns + static_cast<int64_t>((*random)() % span_ns);
+      const auto value = static_cast<double>((*random)() % 9);
+      thread.events.push_back({time_ns, std::bit_cast<uint64_t>(value), label, SlotKind::kCounter});
+    }
+    std::stable_sort(thread.events.begin(), thread.events.end(),
+                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+    process.threads.push_back(std::move(thread));
+  }
+}
+
 struct Machines {
   std::vector<gpubound::Run> each;
   gpubound::Run whole;
@@ -50,6 +86,7 @@ Machines RandomMachines(uint64_t seed) {
   for (size_t m = 0; m < count; ++m) {
     gpubound::Run run = MakeRandomRun(seed * 7 + m);
     NameMachine(m, &run);
+    SayTraining(&random, &run);
     machines.each.push_back(run);
     for (ProcessTrace& process : run.processes) {
       machines.whole.processes.push_back(std::move(process));
@@ -146,6 +183,8 @@ std::vector<StoredPart> PartsOf(const Machines& machines, const Lateness& latene
 
 TEST(MachinePartsOracleTest, TheReportOfPartsIsThatOfTheWholeRun) {
   uint64_t compared = 0;
+  uint64_t with_roles = 0;
+  uint64_t with_flops = 0;
   for (uint64_t seed = 1; seed <= kRuns && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Machines machines = RandomMachines(seed);
@@ -162,10 +201,20 @@ TEST(MachinePartsOracleTest, TheReportOfPartsIsThatOfTheWholeRun) {
     ++compared;
     const Result<Report> report = ReportOfShare(combined->run, std::move(combined->share), {});
     ASSERT_TRUE(report.ok()) << report.error().ToString();
-    const Result<Report> whole = BuildReport(machines.whole);
+    Result<Report> whole = BuildReport(machines.whole);
     ASSERT_TRUE(whole.ok()) << whole.error().ToString();
+    for (const ReportProcess& process : whole->processes) {
+      with_flops += process.training != nullptr && process.training->flops ? 1 : 0;
+    }
+    if (machines.each.size() > 1) {  // what they did together none of them knows
+      whole->run.training.reset();
+    } else if (whole->run.training != nullptr && whole->run.training->roles) {
+      ++with_roles;
+    }
     EXPECT_EQ(Without(*report), Without(*whole));
   }
+  EXPECT_GT(with_roles, kRuns / 50);
+  EXPECT_GT(with_flops, kRuns / 50);
   EXPECT_GT(compared, kRuns / 4) << "most random runs say nothing of parts";
 }
 

@@ -123,6 +123,8 @@ TEST_F(PartFileTest, PartsOfAllMachinesGiveTheReportOfTheRun) {
   }
   EXPECT_EQ(RenderJson(parts), RenderJson(whole));
   EXPECT_THAT(whole.run.verdict, StartsWith("complete"));
+  EXPECT_THAT(ReportOf(merged).notes, Contains(HasSubstr("need the events of all machines")));
+  EXPECT_THAT(ReportOf(first).notes, Not(Contains(HasSubstr("need the events"))));
   // In any order, in any number of steps, and from the folder that they lie in.
   const std::string again = folder_.File("again.part");
   ASSERT_TRUE(Merge({first, merged, second, first}, again).ok());
