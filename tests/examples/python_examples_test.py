@@ -20,16 +20,30 @@ class ExampleTest(unittest.TestCase):
         self.run_directory = f"{folder.name}/x.gpubound"
 
     def output_of(self, *words, **variables):
+        return self.outputs_of(*words, **variables)[0]
+
+    def outputs_of(self, *words, **variables):
+        """Standard output and standard error."""
         done = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False,
                               env={**os.environ, **variables})
         self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+        return done.stdout, done.stderr
 
     def profile(self, example, *arguments):
         """Output and report of the example under the profiler."""
-        text = self.output_of(COMMAND, "run", "-q", "-o", self.run_directory, "--",
-                              sys.executable, f"{EXAMPLES}/{example}", *arguments)
-        return text, json.loads(self.output_of(COMMAND, "report", self.run_directory, "--json"))
+        text, _, report = self.profile_all(example, *arguments)
+        return text, report
+
+    def profile_all(self, example, *arguments):
+        """The same with standard error."""
+        text, errors = self.outputs_of(COMMAND, "run", "-q", "-o", self.run_directory, "--",
+                                       sys.executable, f"{EXAMPLES}/{example}", *arguments)
+        return text, errors, json.loads(self.output_of(COMMAND, "report", self.run_directory, "--json"))
+
+    def roles(self, report):
+        """What the report says of them, and each by its name."""
+        roles = report["run"]["training"]["roles"]
+        return roles, {row["role"]: row for row in roles["roles"]}
 
     def operations(self, report):
         return {row["operation"]: row["count"] for row in report["processes"][0]["operations"]}
@@ -86,6 +100,43 @@ class RayTest(ExampleTest):
                    if not row["inherited"]} for process in report["processes"]]
         self.assertEqual([row["play"] for row in counts if "play" in row], [2, 2])
         self.assertEqual([row["rollout"] for row in counts if "rollout" in row], [2])
+
+    def test_roles_work_and_wait_as_long_as_the_clocks_of_the_program_say(self):
+        for mode in ([], ["--asynchronous"]):
+            with self.subTest(mode=mode):
+                self.run_directory += "".join(mode)
+                _, errors, report = self.profile_all("ray_rollouts.py", "8", *mode)
+                took, waited, *worked = map(float, re.search(
+                    r"([\d.]+) s, of which the driver waited ([\d.]+) s; actors worked ([\d.]+) s, ([\d.]+) s",
+                    errors).groups())
+                roles, by_name = self.roles(report)
+                self.assertEqual([len(by_name[role]["processes"]) for role in ("rollout", "train")], [2, 1])
+                # Both are about the iterations but the first.
+                self.assertAlmostEqual(roles["ns"] / 1e9, took, delta=0.02 * took)
+                # The driver hands its weights to Ray, and unpacks episodes, in what its clock calls waiting.
+                waits = (roles["ns"] - by_name["train"]["active_ns"]) / 1e9
+                self.assertLess(waits, waited + 0.02 * took)
+                self.assertGreater(waits, 0.5 * waited)
+                # Synchronous, all episodes but the first lie in that time; an actor also takes orders.
+                acted = sorted(row["active_ns"] / 1e9 for row in by_name["rollout"]["processes"])
+                for reported, clocked in zip(acted, sorted(worked)):
+                    self.assertAlmostEqual(reported, clocked, delta=(0.3 if mode else 0.1) * took)
+
+
+class TrlTest(ExampleTest):
+    def test_turns_of_rollout_and_training_are_as_long_as_the_clocks_of_the_program_say(self):
+        _, errors, report = self.profile_all("trl_grpo.py", "6")
+        rollout, train = map(float, re.search(r"rollout ([\d.]+) s, train ([\d.]+) s", errors).groups())
+        roles, by_name = self.roles(report)
+        self.assertAlmostEqual(roles["ns"] / 1e9, rollout + train, delta=0.03 * (rollout + train))
+        for role, clocked in (("rollout", rollout), ("train", train)):
+            [process] = by_name[role]["processes"]
+            self.assertFalse(process["inferred"])
+            self.assertAlmostEqual(process["ns"] / 1e9, clocked, delta=0.03 * (rollout + train))
+            # It is never at rest for long: one process does both in turn.
+            self.assertGreater(by_name[role]["active_ns"], 0.9 * process["ns"])
+        self.assertEqual(sum(row["ns"] for row in roles["overlap"]), roles["ns"])
+        self.assertNotIn(["rollout", "train"], [row["roles"] for row in roles["overlap"]])
 
 
 class ActorLearnerTest(ExampleTest):
