@@ -78,6 +78,23 @@ TEST(NameListsTest, LeavesTheUsersAnnotationsAlone) {
   EXPECT_FALSE(IsLibraryAnnotation("", "my nccl:wrapper"));
 }
 
+TEST(NameListsTest, KnowsWeightSyncsAndRewardsByFrameworksNames) {
+  for (const char* name :
+       {"weight_sync", "update_weights", "timing_s/param_sync", "GRPOTrainer.sync_weights",
+        "sync_model_to_rollout", "broadcast_to_vllm", "broadcast_weights_for_collective",
+        "stream_weights_via_ipc_zmq", "trainer_push_model_state_dict", "pull_model_state_dict_copy",
+        "save_weights_for_sampler"}) {
+    EXPECT_TRUE(WeightSyncNames().Matches(name)) << name;
+  }
+  for (const char* name : {"update", "sync", "weights", "sync_log_step", "model_state_dict"}) {
+    EXPECT_FALSE(WeightSyncNames().Matches(name)) << name;
+  }
+  for (const char* name :
+       {"reward", "compute_score_batch", "score_group", "GRPOTrainer._calculate_rewards"}) {
+    EXPECT_TRUE(RewardNames().Matches(name)) << name;
+  }
+}
+
 TEST(NameListsTest, MatchesStarsAndAnchors) {
   const NameList list("# a comment\n\n^front*\nany*end\n*inner*\n");
   EXPECT_TRUE(list.Matches("FrontDoor"));
