@@ -3,6 +3,7 @@
 preloaded library leaves it; gpubound is not installed for the programs."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,29 @@ class StartupTest(unittest.TestCase):
         self.assertIn("begin operation simulation\nend operation simulation\n", done.stdout)
         done = self.run_program(use + "import sys\n" + PRINT_CALLS, XDG_CONFIG_HOME=str(self.folder / "other"))
         self.assertNotIn("operation simulation", done.stdout)
+
+    def test_the_example_of_the_docs_serves_as_it_stands(self):
+        docs = pathlib.Path(__file__).parents[3] / "docs" / "extending.md"
+        section = docs.read_text().partition("## A hook file")[2].partition("\n## ")[0]
+        example = re.search(r"\n\n((?:    .*\n)+)", section)[1]
+        self.assertLessEqual(len(example.splitlines()), 10)
+        self.write("config/gpubound/hooks/warehouse.json", example)
+        self.write("warehouse/__init__.py", "")
+        self.write("warehouse/env.py", "class Env:\n    def reset(self): pass\n    def step(self): pass\n")
+        self.write("warehouse/rollout.py", "from warehouse.env import Env\nclass Own(Env):\n    def step(self): pass\n"
+                   "def collect(environment):\n    environment.reset()\n    environment.step()\n")
+        self.write("warehouse/train.py", "class Trainer:\n    version = 0\n    def update(self):\n"
+                   "        self.version += 1\n")
+        done = self.run_program("from warehouse import rollout, train\ntrainer = train.Trainer()\n"
+                                "for _ in range(2):\n    rollout.collect(rollout.Own())\n    trainer.update()\n"
+                                + PRINT_CALLS, XDG_CONFIG_HOME=str(self.folder / "config"))
+        self.assertEqual(done.stderr, "")
+        self.assertNotIn("hooks_failed", done.stdout)
+        said = re.findall("^(?:begin operation|counter|step) .*", done.stdout, re.MULTILINE)
+        inside = ["begin operation rollout", *["begin operation simulation"] * 2, "counter role:train 1",
+                  "begin operation update"]
+        self.assertEqual(said, ["counter role:rollout 1", *inside, "counter policy_version 1",
+                                "counter role:rollout 1", "step 0", *inside, "counter policy_version 2"])
 
     def test_a_users_own_file_takes_the_place_of_ours(self):
         self.install_gymnasium("1.2.0")
