@@ -7,7 +7,10 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
+
+import stand_ins
 
 PACKAGE = pathlib.Path(os.environ["GPUBOUND_TEST_PACKAGE"]) / "gpubound"
 RECORDED = os.environ["GPUBOUND_TEST_RECORDED"]
@@ -28,6 +31,12 @@ class LibraryTest(unittest.TestCase):
         calls = done.stdout.partition("TOLD\n")[2].splitlines()
         self.assertEqual([call for call in calls if "hooks_failed" in call], [])
         return calls
+
+    def stand_in(self, name):
+        """A folder with the stand-in of the package `name`, as long as the test runs."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return stand_ins.make(pathlib.Path(folder.name), name)
 
     def count(self, calls, what):
         return sum(call == f"begin {what}" for call in calls)

@@ -3,8 +3,8 @@
 framework gives it.
 
 A timer is a function or method made by contextlib.contextmanager, one of whose parameters is the name,
-or a class with __enter__ and __exit__, one of whose attributes is. The hook's `timer` says which; the
-range that it calls its `turn` ends an iteration.
+or a class with __enter__ and __exit__ (or __aenter__ and __aexit__, which do nothing to wait for), one of
+whose attributes is. The hook's `timer` says which; the range that it calls its `turn` ends an iteration.
 """
 import contextlib
 import functools
@@ -19,9 +19,9 @@ _NO_NAME = "a timer's range is no operation"
 def wrap(original: Any, hook: Dict[str, Any]) -> Any:
     """`original` as it was, with an operation open in each of its ranges."""
     name = getattr(original, "__name__", "")
-    if name == "__enter__":
+    if name in ("__enter__", "__aenter__"):
         return _wrap_enter(original, hook["timer"], hook.get("turn"))
-    if name == "__exit__":
+    if name in ("__exit__", "__aexit__"):
         return _wrap_exit(original, hook["timer"], hook.get("turn"))
     return _wrap_function(original, hook["timer"], hook.get("turn"))
 
