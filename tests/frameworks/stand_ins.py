@@ -41,7 +41,7 @@ def make(folder, *packages):
         for path, text in modules.items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
-            for package in file.relative_to(folder).parents[:-1]:
+            for package in list(file.relative_to(folder).parents)[:-1]:
                 (folder / package / "__init__.py").touch()
             file.write_text(text)
         metadata = folder / f"{distribution.replace('-', '_')}-{version}.dist-info" / "METADATA"
