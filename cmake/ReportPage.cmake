@@ -8,7 +8,7 @@
 # kReportPageText. Sets GPUBOUND_HAS_PAGE in the caller's scope.
 include_guard(GLOBAL)
 
-option(GPUBOUND_PAGE "Bundle the HTML report; needs npm and its registry once" ON)
+set(GPUBOUND_PAGE ON CACHE STRING "Bundle the HTML report, which takes npm and its registry once: ON, OFF or REQUIRED")
 
 # Makes FOLDER/node_modules; says in |found| whether it is there.
 function(gpubound_page_modules folder found)
@@ -50,6 +50,9 @@ function(gpubound_report_page header)
     string(SUBSTRING ${key} 0 12 key)
     set(modules ${GPUBOUND_DOWNLOADS}/page/${key})
     gpubound_page_modules(${modules} GPUBOUND_HAS_PAGE)
+  endif()
+  if(GPUBOUND_PAGE STREQUAL "REQUIRED" AND NOT GPUBOUND_HAS_PAGE)
+    message(FATAL_ERROR "GPUBOUND_PAGE is REQUIRED, and the report page cannot be bundled (see above)")
   endif()
   if(GPUBOUND_HAS_PAGE)
     set_property(GLOBAL PROPERTY GPUBOUND_PAGE_LICENCE ${modules}/node_modules/d3-selection/LICENSE)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entry point of the `gpubound` command. What it does is in commands.cc and cmd_*.cc.
+// Entry point of the `gpubound` command. What it does is in commands.cc and cmd_*.cc. In a wheel it lies in a library
+// under another name (engine_main.cc).
 #include <exception>
 #include <string>
 
@@ -8,7 +9,12 @@
 #include "tools/console/console.h"
 #include "tools/console/exit_codes.h"
 
+#ifdef GPUBOUND_IN_ENGINE
+extern "C" int gpubound_command(int argc, char** argv);
+int gpubound_command(int argc, char** argv) {
+#else
 int main(int argc, char** argv) {
+#endif
   const gpubound::Arguments arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     return gpubound::Dispatch(arguments);

@@ -70,6 +70,7 @@ ROOMS = {
     "tools/calibrate": TOOLS + ["tools/console", "tools/launch"],
     "tools/verify": TOOLS + ["tools/console", "tools/launch", "tools/calibrate"],
     "tools/commands": TOOLS + ["tools/console", "tools/launch", "tools/calibrate", "tools/verify"],
+    "tools/packaging": [],
     "examples": ["annotate"],
     "bench": ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools"] + CUPTI,
     "tests": ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools",
