@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +23,8 @@
  * library is preloaded that refers to what it does not have. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
                              void* library) __attribute__((weak));
-extern char __libc_single_threaded __attribute__((weak));
+extern const char* gnu_get_libc_version(void) __attribute__((weak));
+extern char __libc_single_threaded __attribute__((weak)); /* since 2.32 */
 
 struct gpubound_shim_info shim_info = {
     .size = sizeof(struct gpubound_shim_info),
@@ -73,13 +75,20 @@ static bool IsOn(const char* variable) {
   return true;
 }
 
+/* Before 2.32 the kernel says it: a folder has two links and one for each folder in it. */
+static bool IsSingleThreaded(void) {
+  struct stat tasks;
+  if (&__libc_single_threaded != NULL) return __libc_single_threaded;
+  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
+}
+
 /* With the arguments of main, as the GNU C library calls constructors. */
 __attribute__((constructor)) static void Start(int count, char** arguments) {
   (void)count;
   const int saved_errno = errno;
   ShimFindWhatBlocks();
   /* Neither its constructors have arguments, nor could the core be loaded there. */
-  shim_libc_is_foreign = &__register_atfork == NULL || &__libc_single_threaded == NULL;
+  shim_libc_is_foreign = &__register_atfork == NULL || &gnu_get_libc_version == NULL;
   if (shim_libc_is_foreign) {
     Stamp();
     ShimKeepVariables();
@@ -92,7 +101,7 @@ __attribute__((constructor)) static void Start(int count, char** arguments) {
     ShimFindCore();
     __register_atfork(ShimAwaitLoading, NULL, AfterForkInChild, NULL); /* never unloaded */
     /* Loaded late, through $GPUBOUND_LIBRARY: another thread may be reading the environment. */
-    if (__libc_single_threaded) ShimSetEnvironment(arguments);
+    if (IsSingleThreaded()) ShimSetEnvironment(arguments);
     const char* log = getenv("GPUBOUND_LOG"); /* NOLINT(concurrency-mt-unsafe): read only */
     const char* run = getenv("GPUBOUND_RUN"); /* NOLINT(concurrency-mt-unsafe): read only */
     if (log != NULL && run != NULL && strcmp(log, "debug") == 0) ShimLogStart(run);

@@ -28,7 +28,7 @@ exports_test(shim gpubound_shim
   --may-export GLIBC_2.3.2 # the version of pthread_cond_...
   --needed libc.so.6
   --may-need libc.so.6 ${of_older_glibc}
-  --weak __register_atfork __libc_single_threaded dlvsym # which musl has not
+  --weak __register_atfork gnu_get_libc_version __libc_single_threaded dlvsym # which musl has not
   --max-bytes 32768)
 # With sanitizers the core needs their runtimes; the promise is about what is shipped.
 if(NOT GPUBOUND_SANITIZE)
