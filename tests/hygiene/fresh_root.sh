@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by tests in a fresh Debian 12. Needs root, debootstrap and Debian's archive.
+# Sourced by tests in a fresh Debian: of $suite (bookworm), with $packages. Needs root, debootstrap and Debian's archive.
 
 fail() { echo "${0##*/}: $*" >&2; exit 1; }
 
@@ -13,7 +13,7 @@ cleanup() {
 }
 
 # make_fresh_root SOURCE [WORKDIR]: a minimal root in $fresh with this machine's settings of the network; away
-# again at the end, unless there is a WORKDIR. Sets $source and $work too.
+# again at the end, unless there is a WORKDIR, whose root is taken again. Sets $source and $work too.
 make_fresh_root() {
   source=$(cd "$1" && pwd)
   keep=${2-}
@@ -29,10 +29,16 @@ make_fresh_root() {
     sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' |
     grep -m 1 '/debian/\?$' || true)
   [ -n "$mirror" ] || fail "no Debian archive is configured in /etc/apt"
-  debootstrap --variant=minbase --include=git,ca-certificates bookworm "$fresh" "$mirror" >&2
+  local release=${suite:-bookworm}
+  if [ ! -e "$fresh/complete" ]; then
+    debootstrap --variant=minbase "--include=${packages:-git,ca-certificates}" "$release" "$fresh" "$mirror" >&2
+    touch "$fresh/complete"
+  fi
 
   # Network settings of this machine: archive, proxy and index configuration, name service.
-  for file in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d /etc/apt/keyrings \
+  local archive="/etc/apt/sources.list /etc/apt/sources.list.d"
+  [ "$release" = bookworm ] || archive=""
+  for file in $archive /etc/apt/apt.conf.d /etc/apt/keyrings \
       /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/npmrc /usr/local/share/ca-certificates \
       /etc/ssl/certs/ca-certificates.crt "${NODE_EXTRA_CA_CERTS:-}"; do
     if [ -n "$file" ] && [ -e "$file" ]; then
