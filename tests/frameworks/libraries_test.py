@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each library that has a hook file and can be installed, at its pinned version, in a short program (told.py);
 stand_ins_test.py has the others."""
+import pathlib
 import unittest
 
 from told import LibraryTest
@@ -220,12 +221,79 @@ class TrainerTest(LibraryTest):
             self.assertEqual(cell[:cell.index("begin operation stage:rollout")].count("iterations begin"), number)
 
 
+class RoboticsTest(LibraryTest):
+    """What trains robots, on environments of tensors that take no simulator."""
+
+    def test_rsl_rl_collects_and_learns(self):
+        calls = self.told(RSL_RL)
+        self.assertEqual(self.steps(calls), 3)
+        self.assertEqual(self.count(calls, "operation simulation"), 3 * 4)
+        self.assertEqual(self.count(calls, "operation stage:rollout"), 3)
+        self.assertEqual(self.count(calls, "operation stage:update"), 3)
+        self.assertEqual(self.count(calls, "operation optimizer"), 3 * 2)
+
+    def test_skrl_collects_and_learns(self):
+        calls = self.told(SKRL)
+        self.assertEqual(self.steps(calls), 3)
+        self.assertGreaterEqual(self.count(calls, "operation simulation"), 3 * 4)
+        self.assertGreaterEqual(self.count(calls, "operation inference"), 3 * 4)
+        self.assertGreaterEqual(self.count(calls, "operation sample"), 3)
+        self.assertEqual(self.count(calls, "operation optimizer"), 3)
+
+    def test_rl_games_collects_and_learns(self):
+        calls = self.told(RL_GAMES)
+        self.assertEqual(self.steps(calls), 3)
+        self.assertEqual(self.count(calls, "operation rollout"), 3)
+        self.assertEqual(self.count(calls, "operation inference"), 3 * 4)
+        self.assertGreaterEqual(self.count(calls, "operation simulation"), 3 * 4)
+        self.assertEqual(self.count(calls, "operation optimizer"), 3)
+
+    def test_brax_trains_in_epochs_that_are_iterations(self):
+        calls = self.told(BRAX)
+        self.assertGreaterEqual(self.count(calls, "annotation jitted training step:training_epoch"), 2)
+        self.assertEqual(self.steps(calls), 2)
+
+    def test_steps_of_brax_and_mjx_are_simulation(self):
+        calls = self.told("import jax, jax.numpy as jnp, mujoco\nfrom mujoco import mjx\nfrom brax import envs\n"
+                          "environment = envs.get_environment('fast')\n"
+                          "state = jax.jit(environment.reset)(jax.random.PRNGKey(0))\n"
+                          "step = jax.jit(environment.step)\n"
+                          "for _ in range(3): state = step(state, jnp.zeros(environment.action_size))\n"
+                          "model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><body><freejoint/>'\n"
+                          "    '<geom size=\"1\"/></body></worldbody></mujoco>')\n"
+                          "model, data = mjx.put_model(model), mjx.make_data(model)\n"
+                          "step = jax.jit(jax.vmap(mjx.step, in_axes=(None, 0)))\n"
+                          "data = jax.tree.map(lambda value: jnp.stack([value] * 2), data)\n"
+                          "for _ in range(3): data = step(model, data)\n")
+        self.assertEqual(self.count(calls, "operation simulation"), 1 + 3 + 3)
+        self.assertIn("stage:rollout", self.order(calls))
+
+
 class TimerTest(LibraryTest):
     def test_trl_timers_are_operations(self):
         calls = self.told("from trl.extras.profiling import ProfilingContext\n"
                           "for name in ('Trainer.generate', 'Trainer.reward'):\n"
                           "  with ProfilingContext(name, report_to=[]): pass\n")
         self.assertEqual(self.order(calls), ["Trainer.generate", "Trainer.reward"])
+
+    def test_trl_trainers_roll_out_ask_for_rewards_and_learn_in_turn(self):
+        program = pathlib.Path(__file__).parent / "truth" / "programs" / "trl_grpo.py"
+        for trainer in ("GRPO", "RLOO"):
+            calls = self.told("import sys\nsys.argv = ['program', '2']\n"
+                              + program.read_text().replace("GRPO", trainer))
+            self.assertEqual(self.steps(calls), 2, trainer)
+            self.assertEqual(self.count(calls, "operation rollout"), 2, trainer)
+            self.assertEqual(self.count(calls, "operation reward"), 2, trainer)
+            self.assertEqual([call for call in calls if call.startswith("counter role:")],
+                             ["counter role:rollout 1", "counter role:train 1"] * 2, trainer)
+
+    def test_trl_trainers_beside_vllm_are_hooked(self):
+        calls = self.told("import trl.generation.vllm_generation\n"
+                          "import trl.experimental.async_grpo.async_grpo_trainer\n"
+                          "import trl.experimental.async_grpo.async_rollout_worker\n")
+        hooked = {call.rpartition(" of ")[2] for call in calls if call.startswith("ledger hooks_installed 2 ")}
+        self.assertLessEqual({"trl.generation.vllm_generation", "trl.experimental.async_grpo.async_grpo_trainer",
+                              "trl.experimental.async_grpo.async_rollout_worker"}, hooked)
 
     def test_a_transformers_trainer_step_is_an_iteration(self):
         calls = self.told(
@@ -258,6 +326,132 @@ algorithm.run_training(OnPolicyTrainerParams(
     training_collector=Collector(algorithm, environments, VectorReplayBuffer(64, 2)),
     max_epochs=1, epoch_num_steps=40, collection_step_num_env_steps=20, batch_size=10,
     update_step_num_repetitions=1, test_in_training=False))
+"""
+
+ENVIRONMENT = """
+import torch
+class Reach:
+    num_envs, num_actions, num_agents = 4, 2, 1
+    max_episode_length = 10
+    device = torch.device("cpu")
+    def begin(self):
+        self.position, self.age = torch.zeros(4, 3), torch.zeros(4, dtype=torch.long)
+        return self.position
+    def move(self, actions):
+        self.position = self.position + 0.1 * torch.cat([actions, actions[:, :1]], 1)
+        self.age = (self.age + 1) % self.max_episode_length
+        return self.position, -self.position.norm(dim=1), self.age == 0
+"""
+
+RSL_RL = ENVIRONMENT + """
+from rsl_rl.env import VecEnv
+from rsl_rl.runners import OnPolicyRunner
+from tensordict import TensorDict
+class Own(Reach, VecEnv):
+    cfg = {}
+    def __init__(self):
+        self.begin()
+        self.episode_length_buf = self.age
+    def get_observations(self):
+        return TensorDict({"policy": self.position}, batch_size=[4])
+    def step(self, actions):
+        _, rewards, dones = self.move(actions)
+        return self.get_observations(), rewards, dones.long(), {}
+network = {"class_name": "MLPModel", "hidden_dims": [8], "activation": "elu"}
+runner = OnPolicyRunner(Own(), {
+    "num_steps_per_env": 4, "save_interval": 100, "obs_groups": {"actor": ["policy"], "critic": ["policy"]},
+    "algorithm": {"class_name": "PPO", "num_learning_epochs": 1, "num_mini_batches": 2},
+    "actor": {**network, "distribution_cfg": {"class_name": "GaussianDistribution"}}, "critic": network})
+runner.learn(3)
+"""
+
+SKRL = ENVIRONMENT + """
+import gymnasium
+from skrl.agents.torch.ppo import PPO, PPO_CFG
+from skrl.envs.wrappers.torch import Wrapper
+from skrl.memories.torch import RandomMemory
+from skrl.models.torch import DeterministicMixin, GaussianMixin, Model
+from skrl.trainers.torch import SequentialTrainer
+class Own(Reach, gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(-1, 1, (3,))
+    action_space = gymnasium.spaces.Box(-1, 1, (2,))
+    state_space = None
+class Wrapped(Wrapper):
+    def reset(self):
+        return self._env.begin(), {}
+    def step(self, actions):
+        position, rewards, dones = self._env.move(actions)
+        return position, rewards[:, None], dones[:, None], torch.zeros_like(dones)[:, None], {}
+    def state(self):
+        return None
+    def render(self): pass
+    def close(self): pass
+environment = Wrapped(Own())
+SPACES = {"observation_space": Own.observation_space, "action_space": Own.action_space, "device": "cpu"}
+class Policy(GaussianMixin, Model):
+    def __init__(self):
+        Model.__init__(self, **SPACES)
+        GaussianMixin.__init__(self)
+        self.net, self.deviation = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+    def compute(self, inputs, role):
+        return self.net(inputs["observations"]), {"log_std": self.deviation}
+class Value(DeterministicMixin, Model):
+    def __init__(self):
+        Model.__init__(self, **SPACES)
+        DeterministicMixin.__init__(self)
+        self.net = torch.nn.Linear(3, 1)
+    def compute(self, inputs, role):
+        return self.net(inputs["observations"]), {}
+agent = PPO(models={"policy": Policy(), "value": Value()}, memory=RandomMemory(memory_size=4, num_envs=4),
+            cfg={"rollouts": 4, "learning_epochs": 1, "mini_batches": 1,
+                 "experiment": {"write_interval": 0, "checkpoint_interval": 0}},
+            observation_space=Own.observation_space, action_space=Own.action_space, device="cpu")
+SequentialTrainer(cfg={"timesteps": 12, "headless": True}, env=environment, agents=agent).train()
+"""
+
+RL_GAMES = ENVIRONMENT + """
+import gymnasium as gym, tempfile
+from rl_games.common import env_configurations, vecenv
+from rl_games.common.ivecenv import IVecEnv
+from rl_games.torch_runner import Runner
+class Own(Reach, IVecEnv):
+    def step(self, actions):
+        position, rewards, dones = self.move(actions)
+        return position, rewards, dones.long(), {}
+    def reset(self):
+        return self.begin()
+    def get_env_info(self):
+        return {"observation_space": gym.spaces.Box(-1, 1, (3,)), "action_space": gym.spaces.Box(-1, 1, (2,)),
+                "agents": 1, "value_size": 1}
+vecenv.register("OWN", lambda *_, **__: Own())
+env_configurations.register("own", {"env_creator": lambda **_: None, "vecenv_type": "OWN"})
+runner = Runner()
+runner.load({"params": {
+    "seed": 1, "algo": {"name": "a2c_continuous"}, "model": {"name": "continuous_a2c_logstd"},
+    "network": {"name": "actor_critic", "separate": False, "space": {"continuous": {
+        "mu_activation": "None", "sigma_activation": "None", "mu_init": {"name": "default"},
+        "sigma_init": {"name": "const_initializer", "val": 0}, "fixed_sigma": True}},
+        "mlp": {"units": [8], "activation": "elu", "initializer": {"name": "default"}}},
+    "config": {"name": "own", "env_name": "own", "device": "cpu", "train_dir": tempfile.mkdtemp(), "ppo": True,
+               "gamma": 0.9, "tau": 0.9, "learning_rate": 1e-3, "lr_schedule": None,
+               "normalize_advantage": True, "e_clip": 0.2, "torch_compile": False,
+               "entropy_coef": 0, "critic_coef": 1, "bounds_loss_coef": 0, "clip_value": True, "grad_norm": 1,
+               "truncate_grads": True, "horizon_length": 4, "minibatch_size": 16, "mini_epochs": 1,
+               "num_actors": 4, "max_epochs": 3, "score_to_win": 1e9, "save_best_after": 100, "save_frequency": 0,
+               "normalize_input": False, "normalize_value": False, "mixed_precision": False,
+               "print_stats": False, "reward_shaper": {"scale_value": 1}}}})
+runner.run({"train": True, "play": False})
+"""
+
+# Brax 0.14.2 calls a function of JAX that 0.10 no longer has.
+BRAX = """
+import jax, jax.numpy as jnp
+jax.device_put_replicated = lambda tree, devices: jax.tree.map(lambda leaf: jnp.stack([leaf] * len(devices)), tree)
+from brax import envs
+from brax.training.agents.ppo import train as ppo
+ppo.train(envs.get_environment("fast"), num_timesteps=64, episode_length=8, num_envs=4, batch_size=4,
+          num_minibatches=1, num_updates_per_batch=1, unroll_length=4, num_evals=3, num_eval_envs=4,
+          num_resets_per_eval=0)
 """
 
 RLLIB = """
