@@ -41,7 +41,7 @@ class SimulatorTest(LibraryTest):
                           "    environments.step_async(numpy.zeros(1, numpy.int64))\n"
                           "    environments.step_wait()\n"
                           "    (weight * weight).sum().backward()\nenvironments.close()\n")
-        self.assertEqual(self.count(calls, "operation update"), 3)
+        self.assertEqual(self.count(calls, "operation stage:update"), 3)
         self.assertEqual(self.steps(calls), 3)
 
     def test_workers_of_vector_environments_have_their_role(self):
@@ -60,7 +60,7 @@ class SimulatorTest(LibraryTest):
                           "environment = BaseParallelWrapper(Own())\n"
                           "for _ in range(5): environment.step({})\n")
         self.assertEqual(self.count(calls, "operation simulation"), 5)
-        self.assertEqual(self.order(calls), ["rollout", "simulation"])
+        self.assertEqual(self.order(calls), ["stage:rollout", "simulation"])
 
     def test_pybullet_steps_are_the_simulator(self):
         calls = self.told("import pybullet\npybullet.connect(pybullet.DIRECT)\n"
