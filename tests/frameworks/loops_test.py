@@ -46,14 +46,14 @@ class TorchTest(LibraryTest):
             with self.subTest(learn=learn):
                 calls = self.told(self.LOOP.format(learn=learn))
                 self.assertEqual(self.count(calls, "operation backpropagation"), 3)
-                self.assertEqual(self.count(calls, "operation update"), 3)
+                self.assertEqual(self.count(calls, "operation stage:update"), 3)
                 self.assertEqual(self.steps(calls), 3)
 
     def test_gradients_of_an_evolution_strategy_are_an_update_where_the_optimizer_steps(self):
         calls = self.told(self.LOOP.format(learn="weight.grad = torch.ones(4); optimizer.step()"))
-        self.assertEqual(self.count(calls, "operation update"), 3)
+        self.assertEqual(self.count(calls, "operation stage:update"), 3)
         self.assertEqual(self.steps(calls), 3)
-        self.assertLess(calls.index("begin operation update"), calls.index("begin operation optimizer"))
+        self.assertLess(calls.index("begin operation stage:update"), calls.index("begin operation optimizer"))
         range_of_torch = [call for call in calls if "Optimizer.step#SGD.step" in call]
         self.assertEqual(range_of_torch[::2], [f"begin {call[4:]}" for call in range_of_torch[1::2]])
 
@@ -73,17 +73,22 @@ class JaxTest(LibraryTest):
     LOOP = ("import jax\n@jax.jit\ndef train_step(x): return (x * x).sum(), x + 1\n"
             "x = jax.numpy.ones(4)\n")
 
+    def jitted(self, calls):
+        """Names of the jitted functions that were called, or waited for, in order."""
+        domains = ("begin annotation jitted training step:", "begin annotation jitted:")
+        return [call.partition(":")[2] for call in calls if call.startswith(domains)]
+
     def test_a_jitted_training_step_is_an_operation_and_a_turn_of_the_loop(self):
         calls = self.told(self.LOOP + "for _ in range(3): loss, x = train_step(x)\n")
-        self.assertEqual(self.count(calls, "operation train_step"), 3)
+        self.assertEqual(self.jitted(calls).count("train_step"), 3)
         self.assertEqual(self.count(calls, "layer(5) train_step"), 3)
         self.assertEqual(self.steps(calls), 3)
-        self.assertEqual(self.order(calls), ["train_step"])
+        self.assertEqual(set(self.jitted(calls)), {"train_step"})
 
     def test_waiting_for_its_result_belongs_to_it(self):
         calls = self.told(self.LOOP + "loss, x = train_step(x)\nx.block_until_ready()\n"
                           "float(loss)\njax.block_until_ready([x, loss])\n")
-        self.assertEqual(self.count(calls, "operation train_step"), 4)
+        self.assertEqual(self.jitted(calls).count("train_step"), 4)
         for name in ("ArrayImpl.block_until_ready", "jax._src.api.block_until_ready",
                      "ArrayImpl._single_device_array_to_np_array_did_copy"):
             self.assertEqual(self.count(calls, f"layer(5) {name}"), 1, name)
@@ -95,17 +100,17 @@ class JaxTest(LibraryTest):
                           "import gc, weakref\ngc.disable()\n"
                           "alive = weakref.ref(compiled)\n"
                           "del compiled\nassert alive() is None\n")
-        self.assertEqual(self.count(calls, "operation train_step"), 4)
+        self.assertEqual(self.jitted(calls).count("train_step"), 4)
         self.assertEqual(self.count(calls, "layer(5) train_step"), 3)
         self.assertEqual(self.steps(calls), 3)
-        self.assertEqual(self.order(calls), ["train_step", "jit"])
+        self.assertEqual(set(self.jitted(calls)), {"train_step", "jit"})
 
     def test_a_function_on_several_devices_is_an_operation(self):
         calls = self.told("import jax\n@jax.pmap\ndef train_step(x): return x + 1\n"
                           "x = jax.numpy.ones((1, 4))\nfor _ in range(3): x = train_step(x)\n"
                           "assert train_step.__name__ == 'train_step'\n"
                           "assert train_step.lower(x).compile()(x).sum() == 20\n")
-        self.assertGreaterEqual(self.count(calls, "operation train_step"), 3)
+        self.assertGreaterEqual(self.jitted(calls).count("train_step"), 3)
         self.assertEqual(self.steps(calls), 3)
 
     def test_a_thread_waits_for_what_it_called_itself(self):
@@ -113,13 +118,13 @@ class JaxTest(LibraryTest):
                           "loss, x = train_step(x)\n"
                           "actor = threading.Thread(target=lambda: act(1.0))\nactor.start()\nactor.join()\n"
                           "loss.block_until_ready()\n")
-        self.assertEqual(self.count(calls, "operation train_step"), 2)
-        self.assertEqual(self.count(calls, "operation act"), 1)
+        self.assertEqual(self.jitted(calls).count("train_step"), 2)
+        self.assertEqual(self.jitted(calls).count("act"), 1)
 
     def test_functions_that_call_one_another_are_one_operation(self):
         calls = self.told("import jax\n@jax.jit\ndef inner(x): return x + 1\n"
                           "@jax.jit\ndef outer(x): return inner(x) * 2\nouter(1.0)\n")
-        self.assertEqual(self.order(calls), ["outer"])
+        self.assertEqual(self.jitted(calls), ["outer"])
 
     def test_a_jitted_function_is_what_it_was(self):
         self.told(
