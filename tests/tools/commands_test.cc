@@ -67,6 +67,35 @@ TEST(Commands, EachHasAHelpWithAnExample) {
   }
 }
 
+// Its own words, without the shell's quotes.
+std::vector<std::string> WordsOf(const std::string& line) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (const char letter : line) {
+    if (letter == '\'') {
+      quoted = !quoted;
+    } else if (letter == ' ' && !quoted) {
+      words.emplace_back();
+    } else {
+      words.back() += letter;
+    }
+  }
+  return words;
+}
+
+TEST(Commands, ExamplesOfCompareAreUnderstood) {
+  std::istringstream help(Gpubound({"compare", "--help"}).out);
+  size_t examples = 0;
+  for (std::string line; std::getline(help, line);) {
+    const std::string before = "  gpubound ";
+    if (!line.starts_with(before + "compare ")) continue;
+    ++examples;
+    const Captured captured = Gpubound(WordsOf(line.substr(before.size())));
+    EXPECT_EQ(captured.status, kExitUnreadable) << line << "\n" << captured.err;  // no such runs
+  }
+  EXPECT_GE(examples, 5u);
+}
+
 // A shell's COLUMNS, for one scope.
 class WithColumns {
  public:

@@ -42,7 +42,7 @@ constexpr CommandHelp kHelp = {
     "  gpubound compare before.gpubound after.gpubound\n"
     "  gpubound compare before.gpubound after.gpubound --html compare.html\n"
     "  gpubound compare old1.gpubound old2.gpubound -- new1.gpubound new2.gpubound\n"
-    "  gpubound compare old*.gpubound -- new*.gpubound --target 'return>=450'\n"
+    "  gpubound compare --target 'return>=450' old*.gpubound -- new*.gpubound\n"
     "  gpubound compare --group v1=a.gpubound,b.gpubound --group v2=c.gpubound --json\n"};
 
 // A to Z, then A2 to Z2 and so on.
