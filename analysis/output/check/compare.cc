@@ -319,6 +319,41 @@ void NoteTargets(const std::vector<RunGroup>& groups, std::vector<std::string>* 
   }
 }
 
+// Of the time in which threads of operations could run, the share without a core; 0 where that is no
+// finding of its own.
+double ShareWithoutCore(const Report& report) {
+  ReportCpu all;
+  for (const ReportProcess& process : report.processes) {
+    for (const ReportOperation& row : process.operations) {
+      if (!row.cpu) continue;
+      all.on_cpu_ns += row.cpu->on_cpu_ns;
+      all.ready_ns += row.cpu->ready_ns;
+      all.blocked_ns += row.cpu->blocked_ns;
+      all.unknown_ns += row.cpu->unknown_ns;
+    }
+  }
+  return all.NoCoreForLong() ? all.ReadyShare() : 0;
+}
+
+// Times of a run that had to wait for a core tell as much of the machine as of the program.
+void NoteCores(const std::vector<RunGroup>& groups, std::vector<std::string>* notes) {
+  size_t runs = 0;
+  std::vector<double> shares;
+  for (const RunGroup& group : groups) {
+    for (const Report& report : group.reports) {
+      ++runs;
+      if (const double share = ShareWithoutCore(report); share > 0) shares.push_back(share);
+    }
+  }
+  if (shares.empty()) return;
+  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  const std::string from = shares.size() == 1 ? "" : FormatShare(*least) + " to ";
+  notes->push_back(std::to_string(shares.size()) + " of " + Counted(runs, "run") +
+                   " had no core for " + from + FormatShare(*most) +
+                   " of the time in which threads could run: what else the machine did counts as a "
+                   "difference.");
+}
+
 void AddNotes(const std::vector<RunGroup>& groups, GroupComparison* made) {
   const GroupComparison& comparison = *made;
   std::vector<std::string> notes;
@@ -353,6 +388,7 @@ void AddNotes(const std::vector<RunGroup>& groups, GroupComparison* made) {
     }
   }
   NoteWork(comparison, &notes);
+  NoteCores(groups, &notes);
   const bool mixed = std::any_of(groups.begin(), groups.end(),
                                  [](const RunGroup& group) { return group.runs.size() == 1; });
   if (mixed) {

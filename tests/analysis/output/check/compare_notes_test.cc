@@ -41,6 +41,31 @@ TEST(CompareNotes, SaysWhereRunsHaveDifferentNumbersOfIterations) {
               Not(testing::Contains(HasSubstr("course of training"))));
 }
 
+// |ready_ms| of 100 ms in which its thread could run, beside 10 ms in which it waited.
+Report WithoutCoreFor(int64_t ready_ms) {
+  Report report = RunOf(20, 50);
+  ReportOperation& row = report.processes[0].operations.emplace_back();
+  row.cpu.emplace();
+  row.cpu->ready_ns = ready_ms * kMs;
+  row.cpu->on_cpu_ns = (100 - ready_ms) * kMs;
+  row.cpu->blocked_ns = 10 * kMs;
+  return report;
+}
+
+TEST(CompareNotes, SaysWhichShareOfTheTimeRunsHadNoCore) {
+  const auto notes_of = [](int64_t before_ms, int64_t after_ms) {
+    return CompareGroups(
+               {Group("A", {WithoutCoreFor(before_ms)}), Group("B", {WithoutCoreFor(after_ms)})}, 1)
+        .notes;
+  };
+  EXPECT_THAT(notes_of(90, 50), testing::Contains(HasSubstr("2 of 2 runs had no core for 50 % to "
+                                                            "90 % of the time in which")));
+  EXPECT_THAT(
+      notes_of(50, 0),
+      testing::Contains(HasSubstr("1 of 2 runs had no core for 50 % of the time in which")));
+  EXPECT_THAT(notes_of(9, 0), Not(testing::Contains(HasSubstr("no core"))));
+}
+
 TEST(CompareNotes, UnknownGpuTimeAndSampledIterationsAreNamed) {
   Report report = RunOf(20, 50);
   report.processes[0].unknown_ns = 5 * kMs;
