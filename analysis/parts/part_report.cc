@@ -35,6 +35,10 @@ Result<PartsReport> ReportOfParts(const std::string& path, const BreakdownOption
                  "those that the parts were made with",
                  "Give --operations to gpubound part, and leave it out here."};
   }
+  if (!options.targets.empty()) {
+    return Error{"looking for a target", path, "parts of a run, which hold no counters",
+                 "the run's directory", "Give the directory in which it was recorded."};
+  }
   Run& run = combined->run;
   run.path = path;
   const bool explained = !combined->share.late.empty();

@@ -396,6 +396,12 @@ TEST(Commands, PartsAreMadeMergedAndReported) {
     EXPECT_EQ(captured.status, kExitUnreadable) << command;
     EXPECT_THAT(captured.err, HasSubstr("a part of a run, which holds no events")) << command;
   }
+  for (Arguments words : {Arguments{"report", merged}, Arguments{"compare", merged, run}}) {
+    words.insert(words.end(), {"--target", "return>=450 over 20"});
+    const Captured captured = Gpubound(words);
+    EXPECT_EQ(captured.status, kExitUnreadable) << words[0];
+    EXPECT_THAT(captured.err, HasSubstr("parts of a run, which hold no counters")) << words[0];
+  }
 }
 
 TEST(Commands, TwoExportsDoNotShareStdout) {
