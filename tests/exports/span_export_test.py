@@ -154,18 +154,18 @@ class SpanExportTest(unittest.TestCase):
             path = "r"
             iterations = type("T", (), {"rows": staticmethod(lambda: [])})
 
-            def table(self, name, columns=None):
-                del columns
-                if name == "process":
-                    return type("T", (), {"rows": staticmethod(lambda: []), "__iter__": lambda _: iter([
-                        {"process": 1, "start_realtime_ns": 1_000_000, "started_ns": 5, "begin_ns": 15,
-                         "run_begin_ns": 10, "name": "p", "pid": 7, "host": "h", "rank": 3}])})()
-                row = {"process": 1, "thread": 1, "kind": "operation", "cut": None}
-                return [{**row, "name": "a", "depth": 0, "run_begin_ns": 20, "run_end_ns": 90},
-                        {**row, "name": "b", "depth": 2, "run_begin_ns": 30, "run_end_ns": 40},
-                        {**row, "name": "tiny", "depth": 3, "run_begin_ns": 31, "run_end_ns": 32},
-                        {**row, "name": "c", "depth": 4, "run_begin_ns": 33, "run_end_ns": 39, "cut": "end"},
-                        {**row, "name": "d", "depth": 0, "run_begin_ns": 95, "run_end_ns": 99}]
+            def table(self, _name):
+                return [{"process": 1, "start_realtime_ns": 1_000_000, "started_ns": 5, "begin_ns": 15,
+                         "run_begin_ns": 10, "name": "p", "pid": 7, "host": "h", "rank": 3}]
+
+            def sql(self, query):
+                row = {"process": 1, "thread": 1, "cut": None}
+                found = [{"n": 1}] if "count(*)" in query else [
+                    {**row, "name": "a", "depth": 0, "begin_ns": 25, "end_ns": 95},
+                    {**row, "name": "b", "depth": 2, "begin_ns": 35, "end_ns": 45},
+                    {**row, "name": "c", "depth": 4, "begin_ns": 38, "end_ns": 44, "cut": "end"},
+                    {**row, "name": "d", "depth": 0, "begin_ns": 100, "end_ns": 104}]
+                return type("T", (), {"rows": staticmethod(lambda: found)})()
         found = _span_export.spans_of(Run(), 3)
         self.assertEqual([(span.name, span.parent) for span in found.spans],
                          [("a", None), ("b", 0), ("c", 1), ("d", None)])

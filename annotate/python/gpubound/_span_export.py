@@ -59,12 +59,10 @@ def spans_of(run: runs.Run, shortest_ns: int = _NS_PER_MS) -> Spans:
                    "gpubound.warm_up": bool(row["warm_up"])}, None)
              for row in _leading(run.iterations.rows())]
     begins = [span.begin_ns for span in spans]
-    left_out = 0
-    for row, around in _operations(run):
-        begin_ns, end_ns = base_ns + row["run_begin_ns"], base_ns + row["run_end_ns"]
-        if end_ns - begin_ns < shortest_ns:
-            left_out += 1
-            continue
+    # Clocks of hosts drift apart by less than a span of interest is long.
+    shifts = {number: base_ns + row["run_begin_ns"] - row["begin_ns"] for number, row in processes.items()}
+    for row, around in _operations(run, shortest_ns):
+        begin_ns, end_ns = shifts[row["process"]] + row["begin_ns"], shifts[row["process"]] + row["end_ns"]
         parent = around[-1][1] if around else None
         if parent is None:
             place = bisect.bisect_right(begins, begin_ns) - 1
@@ -76,7 +74,9 @@ def spans_of(run: runs.Run, shortest_ns: int = _NS_PER_MS) -> Spans:
         around.append((row["depth"], len(spans)))
         spans.append(Span(row["process"], SPAN_NAMES.get(row["name"], row["name"]), begin_ns, end_ns, attributes,
                           parent))
-    return Spans(resources, spans, left_out)
+    (shorter,) = run.sql("select count(*) as n from scope where kind = 'operation' "
+                         f"and duration_ns < {shortest_ns:d}").rows()
+    return Spans(resources, spans, shorter["n"])
 
 
 def _resource(process: Dict[str, Any], path: str) -> Dict[str, Any]:
@@ -97,12 +97,11 @@ def _leading(iterations: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
     return sorted((row for row in iterations if row["process"] == leading), key=lambda row: row["run_begin_ns"])
 
 
-def _operations(run: runs.Run) -> Iterator[Tuple[Dict[str, Any], List[Tuple[int, int]]]]:
+def _operations(run: runs.Run, shortest_ns: int) -> Iterator[Tuple[Dict[str, Any], List[Tuple[int, int]]]]:
     """Each operation, and the (depth, place) of the spans that are open around it on its thread: whoever takes it adds
-    its own."""
-    rows = [row for row in run.table("scope", ["process", "thread", "run_begin_ns", "run_end_ns", "kind",
-                                               "name", "depth", "cut"]) if row["kind"] == "operation"]
-    rows.sort(key=lambda row: (row["process"], row["thread"], row["run_begin_ns"], row["depth"]))
+    its own. Those that are shorter, of which there may be millions, are never in memory here."""
+    rows = run.sql("select process, thread, begin_ns, end_ns, name, depth, cut from scope where kind = 'operation' "
+                   f"and duration_ns >= {shortest_ns:d} order by process, thread, begin_ns, depth").rows()
     open_spans: List[Tuple[int, int]] = []
     thread = None
     for row in rows:
