@@ -43,7 +43,7 @@ int64_t StackSampler::SampleIfDue() noexcept {
     own_cpu_ns_ = stats_.OwnCpuNs();
     const int64_t took_ns = woken_ns + own_cpu_ns_ - begin_ns;
     const int64_t pause_ns = std::min(took_ns * kRarerThanItTakes, kLongestPauseNs);
-    due_ns_ = now_ns + std::max(pause_ns, NextPause());
+    due_ns_ = now_ns + About(std::max(pause_ns, period_ns_));
     if (looks_ == 0 && torn_ >= kLooksToJudge) {
       facts_.AddFact(kStacksUnavailableFact, "no stack could be read");
       DebugLog("Python stacks are not sampled: none could be read");
@@ -71,12 +71,13 @@ void StackSampler::Say(const char* key, uint64_t value) {
   facts_.AddFact(key, std::to_string(value));
 }
 
-// Uniformly from half of the period to one and a half.
-int64_t StackSampler::NextPause() {
+// Uniformly from half of |pause_ns| to one and a half: looks that come evenly, because of the period or
+// of what they cost, would meet a loop of that length at the same places again and again.
+int64_t StackSampler::About(int64_t pause_ns) {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
-  return period_ns_ / 2 + static_cast<int64_t>(random_ % static_cast<uint64_t>(period_ns_));
+  return pause_ns / 2 + static_cast<int64_t>(random_ % static_cast<uint64_t>(pause_ns));
 }
 
 void StackSampler::Look() {

@@ -73,7 +73,7 @@ class StackSampler {
   void LookAt(const InterpreterStacks::Thread& thread);
   Seen* Of(uint32_t tid);
   void Put(Seen* seen);
-  int64_t NextPause();
+  int64_t About(int64_t pause_ns);
   void Say(const char* key, uint64_t value);
 
   RecordSink sink_;

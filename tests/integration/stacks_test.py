@@ -61,6 +61,15 @@ class StacksTest(unittest.TestCase):
                 self.assertEqual(parts["encode"]["package"], "")
                 self.run_directory += "x.gpubound"
 
+    def test_shares_hold_where_looks_come_as_seldom_as_their_cost_asks(self):
+        """The program's loop takes about as long as lies between such looks, which must not keep step with it."""
+        truth = self.profile(options=("--stacks", "1000"))["act"]
+        (act,) = [row for row in self.stacks() if row["operation"] == "act" and not row["start_up"]]
+        share = truth["Policy.encode"] / sum(truth.values())
+        parts = {row["function"]: row["share"] for row in act["parts"]}
+        self.assertAlmostEqual(parts["Policy.encode"], share,
+                               delta=SIGMAS * math.sqrt(share * (1 - share) / act["looks"]))
+
     def test_a_thread_that_waits_is_not_runnable_and_one_that_works_is(self):
         self.profile()
         stacks = {row["operation"]: row for row in self.stacks() if not row["start_up"]}
