@@ -42,8 +42,8 @@ int64_t StackSampler::SampleIfDue() noexcept {
     Look();
     own_cpu_ns_ = stats_.OwnCpuNs();
     const int64_t took_ns = woken_ns + own_cpu_ns_ - begin_ns;
-    const int64_t pause_ns = std::min(took_ns * kRarerThanItTakes, kLongestPauseNs);
-    due_ns_ = now_ns + About(std::max(pause_ns, period_ns_));
+    const int64_t pause_ns = About(std::max(took_ns * kRarerThanItTakes, period_ns_));
+    due_ns_ = now_ns + std::min(pause_ns, kLongestPauseNs);
     if (looks_ == 0 && torn_ >= kLooksToJudge) {
       facts_.AddFact(kStacksUnavailableFact, "no stack could be read");
       DebugLog("Python stacks are not sampled: none could be read");
