@@ -10,6 +10,7 @@
 #include "analysis/segments/row_at.h"
 #include "analysis/segments/segment.h"
 #include "analysis/trace/plausible_time.h"
+#include "analysis/trace/python_frames.h"
 
 namespace gpubound {
 namespace {
@@ -114,8 +115,7 @@ void Segment::ReadFrames(ProcessTrace* process) {
     const int64_t id = frames.Int(0);
     const int64_t caller = frames.Int(1);
     const int64_t function = frames.Int(2);
-    const bool has_caller = caller == 0 || (caller > 0 && caller < id &&
-                                            process->HasFrame(static_cast<FrameId>(caller)));
+    const bool has_caller = MayHaveCaller(id, caller, *process);
     const bool has_function = frames.Int(4) != 0 && function > 0 && function <= kMaxRowId;
     Frame* frame = has_caller && has_function ? RowAt(&process->frames, id) : nullptr;
     if (frame != nullptr) {

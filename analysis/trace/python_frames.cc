@@ -88,6 +88,11 @@ std::string DottedModuleOf(std::string_view file) {
   return name;
 }
 
+bool MayHaveCaller(int64_t id, int64_t caller, const ProcessFacts& process) {
+  if (caller == 0) return true;
+  return caller > 0 && caller < id && process.HasFrame(static_cast<FrameId>(caller));
+}
+
 bool OnlyHandsOn(const Function& function) {
   if (IsOurs(function.file)) return true;
   return std::any_of(std::begin(kHandOn), std::end(kHandOn), [&function](const HandsOn& known) {

@@ -23,6 +23,9 @@ std::string PackageOf(std::string_view file);
 // What a file is imported as: its path below the folder of the packages, dotted.
 std::string DottedModuleOf(std::string_view file);
 
+// Whether row |id| of table `frame` may have |caller|: none, or one of |process| that came before it.
+bool MayHaveCaller(int64_t id, int64_t caller, const ProcessFacts& process);
+
 // Whether |function| does nothing itself that somebody would ask for.
 bool OnlyHandsOn(const Function& function);
 

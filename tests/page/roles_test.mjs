@@ -90,7 +90,7 @@ test('overlap, tail, savings and processes are the report\'s', async () => {
               processes.map(({pid, ns, active_ns}) => [`${role} ${pid}`, {ns, active_ns}])));
 });
 
-test('who waited for whom sums up the waits of the processes of each role', async () => {
+test('waits of a role are the sum of those of its processes', async () => {
   const page = await open(browser, html);
   const waits = (pid) => report.processes.find((process) => process.pid === pid)
                              .waits.reduce((sum, {ns}) => sum + ns, 0);

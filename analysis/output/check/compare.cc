@@ -324,13 +324,11 @@ void NoteTargets(const std::vector<RunGroup>& groups, std::vector<std::string>* 
 double ShareWithoutCore(const Report& report) {
   ReportCpu all;
   for (const ReportProcess& process : report.processes) {
-    for (const ReportOperation& row : process.operations) {
-      if (!row.cpu) continue;
-      all.on_cpu_ns += row.cpu->on_cpu_ns;
-      all.ready_ns += row.cpu->ready_ns;
-      all.blocked_ns += row.cpu->blocked_ns;
-      all.unknown_ns += row.cpu->unknown_ns;
-    }
+    if (!process.cpu) continue;
+    all.on_cpu_ns += process.cpu->on_cpu_ns;
+    all.ready_ns += process.cpu->ready_ns;
+    all.blocked_ns += process.cpu->blocked_ns;
+    all.unknown_ns += process.cpu->unknown_ns;
   }
   return all.NoCoreForLong() ? all.ReadyShare() : 0;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/segments/row_at.h"
+#include "analysis/trace/python_frames.h"
 #include "proto/schema.h"
 
 namespace gpubound {
@@ -140,10 +141,8 @@ void LiveSegment::ReadFrames(ProcessFacts* python) {
     last_frame_ = frames.Int(0);
     const int64_t caller = frames.Int(1);
     const int64_t function = frames.Int(2);
-    const bool has_caller = caller == 0 || (caller > 0 && caller < last_frame_ &&
-                                            python->HasFrame(static_cast<FrameId>(caller)));
     const bool has_function = function > 0 && std::cmp_less(function, python->functions.size());
-    if (!has_caller || !has_function) continue;
+    if (!has_function || !MayHaveCaller(last_frame_, caller, *python)) continue;
     if (Frame* row = RowAt(&python->frames, last_frame_)) {
       *row = {static_cast<FrameId>(caller), static_cast<FunctionId>(function),
               static_cast<uint32_t>(frames.Int(3))};

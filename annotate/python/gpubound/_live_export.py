@@ -25,7 +25,7 @@ SERIES = {
     "work_per_second": ("1/s", "What the process counted: env_steps, samples, tokens"),
 }
 _WINDOW = 1  # of 1, 10 and 60 seconds
-_INSTALL = "pip install 'gpubound[live]'"
+INSTALL = "pip install 'gpubound[live]'"
 
 
 def samples(glance: Glance) -> Iterator[Sample]:
@@ -116,6 +116,14 @@ class Otlp:
         self._provider.shutdown()
 
 
+def otlp_endpoint(to: str) -> Optional[str]:
+    """The URL of `otlp://HOST:PORT`, or `otlps://` with TLS; None for anything else."""
+    kind, _, where = to.partition(":")
+    if kind not in ("otlp", "otlps") or not where.startswith("//") or len(where) == 2:
+        return None
+    return ("http" if kind == "otlp" else "https") + ":" + where.rstrip("/")
+
+
 def open_exporter(to: str) -> Any:
     """`prometheus:PORT`, or `otlp://HOST:PORT` (`otlps://` with TLS).
 
@@ -126,8 +134,9 @@ def open_exporter(to: str) -> Any:
         if not port.isdigit() or int(port) > 65535:
             raise ValueError(f"--export {to}: expected prometheus:PORT, as prometheus:9400")
         return Prometheus(int(port), host or "0.0.0.0")
-    if kind in ("otlp", "otlps") and where.startswith("//") and len(where) > 2:
-        return Otlp(("http" if kind == "otlp" else "https") + ":" + where.rstrip("/"))
+    endpoint = otlp_endpoint(to)
+    if endpoint is not None:
+        return Otlp(endpoint)
     raise ValueError(f"--export {to}: expected prometheus:PORT or otlp://HOST:PORT")
 
 
@@ -157,7 +166,7 @@ def run(words: List[str], command: str) -> int:
     try:
         exporter = open_exporter(chosen.export)
     except ImportError as error:
-        print(f"gpubound top --export: {error}; {_INSTALL}", file=sys.stderr)
+        print(f"gpubound top --export: {error}; {INSTALL}", file=sys.stderr)
         return 2
     except (ValueError, OSError) as error:
         print(f"gpubound top: {error}", file=sys.stderr)

@@ -14,6 +14,7 @@ import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from gpubound import runs
+from gpubound._live_export import INSTALL, otlp_endpoint
 
 # Operation to the span's name.
 SPAN_NAMES = {
@@ -25,7 +26,6 @@ SPAN_NAMES = {
 }
 _BATCH = 512
 _NS_PER_MS = 1_000_000
-_INSTALL = "pip install 'gpubound[live]'"
 
 
 class Span(NamedTuple):
@@ -152,13 +152,6 @@ class Sender:
         self._exporter.shutdown()
 
 
-def _endpoint(to: str) -> str:
-    kind, _, where = to.partition(":")
-    if kind not in ("otlp", "otlps") or not where.startswith("//") or len(where) == 2:
-        raise ValueError(f"--otlp {to}: expected otlp://HOST:PORT, as otlp://localhost:4318")
-    return ("http" if kind == "otlp" else "https") + ":" + where.rstrip("/")
-
-
 def run(words: List[str]) -> int:
     """`gpubound export RUN --otlp TO`. Exit status."""
     parser = argparse.ArgumentParser(prog="gpubound export", description="Sends the iterations and operations of a "
@@ -169,11 +162,13 @@ def run(words: List[str]) -> int:
                         help="leave out operations that are shorter (1)")
     chosen = parser.parse_args(words)
     try:
-        endpoint = _endpoint(chosen.otlp)
+        endpoint = otlp_endpoint(chosen.otlp)
+        if endpoint is None:
+            raise ValueError(f"--otlp {chosen.otlp}: expected otlp://HOST:PORT, as otlp://localhost:4318")
         sender = Sender(endpoint)
         spans = spans_of(runs.open_run(chosen.RUN), int(chosen.shortest_ms * _NS_PER_MS))
     except ImportError as error:
-        print(f"gpubound export --otlp: {error}; {_INSTALL}", file=sys.stderr)
+        print(f"gpubound export --otlp: {error}; {INSTALL}", file=sys.stderr)
         return 2
     except ValueError as error:
         print(f"gpubound export: {error}", file=sys.stderr)

@@ -226,7 +226,7 @@ function waited(report: Report, roles: Roles): HTMLElement[] {
   const rows = roleWaits(report, roles);
   if (rows.length === 0) return [];
   const result = table(
-      'Who waited for whom', ['role', 'waited for', '', 'time'],
+      'Time that roles waited for others', ['role', 'waited for', '', 'time'],
       rows.map(({role, awaited, ns}) => rowOf(`${role} ${awaited}`, [
                  nameCell(role),
                  element('td', {text: awaited}),
@@ -234,7 +234,7 @@ function waited(report: Report, roles: Roles): HTMLElement[] {
                  timeCell(ns, 'ns'),
                ])));
   result.classList.add('role-waits');
-  return [part('Who waited for whom', [
+  return [part('Time that roles waited for others', [
     result,
     element('p', {
       class: 'note',

@@ -44,11 +44,10 @@ TEST(CompareNotes, SaysWhereRunsHaveDifferentNumbersOfIterations) {
 // |ready_ms| of 100 ms in which its thread could run, beside 10 ms in which it waited.
 Report WithoutCoreFor(int64_t ready_ms) {
   Report report = RunOf(20, 50);
-  ReportOperation& row = report.processes[0].operations.emplace_back();
-  row.cpu.emplace();
-  row.cpu->ready_ns = ready_ms * kMs;
-  row.cpu->on_cpu_ns = (100 - ready_ms) * kMs;
-  row.cpu->blocked_ns = 10 * kMs;
+  ReportCpu& cpu = report.processes[0].cpu.emplace();
+  cpu.ready_ns = ready_ms * kMs;
+  cpu.on_cpu_ns = (100 - ready_ms) * kMs;
+  cpu.blocked_ns = 10 * kMs;
   return report;
 }
 
