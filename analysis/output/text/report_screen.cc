@@ -391,33 +391,37 @@ struct Extent {
   bool smi = true;
   bool idle = true;
   size_t losses = 2;
-  bool brief = false;  // of the data quality only the first sentence
+  bool brief = false;        // of the data quality only the first sentence
+  bool roles_of_one = true;  // roles where one process has all: its operations say nearly as much
 };
 
 // What a screen shows, from what it shows always to what goes first when there is too much:
 // verdict and action, the run, data quality, warnings, the longest operations; then losses and what
-// is said of the training, the largest saving, further operations, why the GPU was idle,
-// nvidia-smi's figure, the functions that operations were in, further savings.
+// is said of the training, the largest saving, the roles where one process has them all, further
+// operations, why the GPU was idle, nvidia-smi's figure, the functions that operations were in,
+// further savings.
 // Notices and notes are left to --full.
-constexpr std::array<Extent, 10> kExtents = {{{6, 4, 4},
+constexpr std::array<Extent, 11> kExtents = {{{6, 4, 4},
                                               {6, 2, 3},
                                               {5, 2, 2},
                                               {5, 1, 1},
                                               {5, 1, 1, false},
                                               {4, 1, 0, false, false},
                                               {3, 1, 0, false, false},
-                                              {3, 0, 0, false, false},
-                                              {3, 0, 0, false, false, 0},
-                                              {2, 0, 0, false, false, 0, true}}};
+                                              {3, 1, 0, false, false, 2, false, false},
+                                              {3, 0, 0, false, false, 2, false, false},
+                                              {3, 0, 0, false, false, 0, false, false},
+                                              {2, 0, 0, false, false, 0, true, false}}};
 
 // The run, and how far to believe it.
 std::string FactLines(const Report& report, const TextOptions& options, const Extent& extent) {
   const ReportProcess* const process = ToldProcess(report);
+  const bool with_roles = extent.roles_of_one || report.processes.size() > 1;
   return (process == nullptr
               ? ""
               : RunLine(report, *process, options) + OtherWindowLine(report.run, options)) +
          IterationLine(report, options) + TargetLines(report, options) +
-         (extent.losses > 0 ? TrainingLines(report, options) : "") +
+         (extent.losses > 0 ? TrainingLines(report, options, with_roles) : "") +
          QualityLines(report, options, extent.brief) + LossLines(report, options, extent.losses) +
          StepsLine(report, options) + Warnings(report, options);
 }

@@ -281,7 +281,7 @@ std::string TargetSentence(const ReportTarget& target, const TextOptions& option
   return text;
 }
 
-std::string TrainingLines(const Report& report, const TextOptions& options) {
+std::string TrainingLines(const Report& report, const TextOptions& options, bool with_roles) {
   constexpr double kMuch = 0.05;
   std::string lines;
   const ReportProcess* const process = ShownProcess(report);
@@ -299,7 +299,7 @@ std::string TrainingLines(const Report& report, const TextOptions& options) {
     }
   }
   const auto& training = report.run.training;
-  if (training != nullptr && training->roles) {
+  if (with_roles && training != nullptr && training->roles) {
     lines += Sentence(BubblesText(*training->roles, /*brief=*/true), options);
     lines += Sentence(BoundText(*training->roles, /*brief=*/true), options);
   }

@@ -40,9 +40,9 @@ struct TrainingWords {
 TrainingWords WordsOfTraining(const Report& report, const TextOptions& options);
 
 // What the first screen says of the process whose iterations are the run's: how much of the device's
-// peak it uses, its weight syncs where they hold it up, and waste; and what the roles of processes
+// peak it uses, its weight syncs where they hold it up, and waste; and, |with_roles|, what the roles
 // cost each other.
-std::string TrainingLines(const Report& report, const TextOptions& options);
+std::string TrainingLines(const Report& report, const TextOptions& options, bool with_roles);
 
 // All that is known beside targets, at length.
 std::string TrainingSection(const Report& report, const TextOptions& options);

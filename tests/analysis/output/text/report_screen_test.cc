@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 
 #include "analysis/base/text_table.h"
 #include "analysis/diagnosis/diagnose.h"
 #include "analysis/output/text/report_screen.h"
 #include "analysis/output/text/report_text.h"
+#include "analysis/report/report_training.h"
 #include "analysis/trace/row_names.h"
 #include "tests/analysis/report_rows.h"
 
@@ -316,6 +318,33 @@ TEST_F(ReportScreenTest, WhateverThereIsToSayItIsOneScreenWithItsLosses) {
     EXPECT_THAT(Text(), HasSubstr("CPU starvation"));
     EXPECT_THAT(Text(), HasSubstr("backpropagation"));
   }
+}
+
+TEST_F(ReportScreenTest, SavingsStandBeforeTheRolesOfOneProcess) {
+  auto training = std::make_shared<RunTraining>();
+  ReportRoles& roles = training->roles.emplace();
+  roles.ns = 9200 * kMs;
+  for (const char* name : {"rollout", "train"}) {
+    ReportRole& role = roles.roles.emplace_back();
+    role.role = name;
+    role.held_ns = 9200 * kMs;
+    role.idle_ns = 900 * kMs;
+    role.bubbles = {{"other", 900 * kMs}};
+  }
+  report_.run.training = training;
+  for (int i = 0; i < 2; ++i) {
+    report_.ledger.push_back({"chunks_corrupt", 1, Severity::kError, "Chunks: one."});
+  }
+  report_.run.steps = "5:28";
+  TreePeaks& tree = report_.processes.front().process_tree.emplace();
+  tree.cpu_ns = 61;
+  tree.run_delay_ns = 39;
+  EXPECT_LE(LinesOf(Text()), 27) << Text();
+  EXPECT_THAT(Text(), HasSubstr("If this were twice as fast"));
+  EXPECT_THAT(Text(), Not(HasSubstr("by role")));
+  AddWorkers(2);
+  EXPECT_LE(LinesOf(Text()), 27) << Text();
+  EXPECT_THAT(Text(), HasSubstr("by role"));
 }
 
 TEST_F(ReportScreenTest, NineProcessesAreNoLonger) {

@@ -75,10 +75,11 @@ TEST(TrainingText, MoreFlopsThanThePeakAreAWarning) {
   ReportFlops flops;
   flops.mfu = 1.5;
   const Report wrong = ReportOf({}, {flops, {}});
-  EXPECT_THAT(TrainingLines(wrong, {}), HasSubstr("! MFU 150 % of the time cannot be: the FLOPs"));
+  EXPECT_THAT(TrainingLines(wrong, {}, true),
+              HasSubstr("! MFU 150 % of the time cannot be: the FLOPs"));
   flops.mfu = 0.4;
   flops.busy_mfu = 0.5;
-  EXPECT_EQ(TrainingLines(ReportOf({}, {flops, {}}), {}),
+  EXPECT_EQ(TrainingLines(ReportOf({}, {flops, {}}), {}, true),
             "The model uses 40 % of the GPU's peak (MFU), 50 % while the GPU is busy.\n");
 }
 
@@ -93,12 +94,12 @@ TEST(TrainingText, TheScreenSaysWeightSyncAndWasteWhereTheyMatter) {
   run.samples->consumed = 98;
   run.samples->discarded = 2;
   run.samples->discarded_share = 0.02;
-  EXPECT_EQ(TrainingLines(ReportOf(run, {{}, sync}), {}), "");
+  EXPECT_EQ(TrainingLines(ReportOf(run, {{}, sync}), {}, true), "");
   EXPECT_THAT(TrainingSection(ReportOf(run, {{}, sync}), {}),
               HasSubstr("Samples discarded: 2.0 %."));
   sync.exposed_ns = 60 * kMs;
   run.samples->discarded_share = 0.2;
-  EXPECT_EQ(TrainingLines(ReportOf(run, {{}, sync}), {}),
+  EXPECT_EQ(TrainingLines(ReportOf(run, {{}, sync}), {}, true),
             "Weight sync: 10 in 10 iterations (1 in each), exposed 60.0 ms (6.0 % of the\n"
             "  time).\n"
             "Samples discarded: 20 %.\n");
@@ -132,7 +133,7 @@ RunTraining WithRoles(ReportRoles roles) {
 }
 
 TEST(TrainingText, TheScreenSaysWhatRolesCostEachOther) {
-  EXPECT_EQ(TrainingLines(ReportOf(WithRoles(SomeRoles()), {}), {}),
+  EXPECT_EQ(TrainingLines(ReportOf(WithRoles(SomeRoles()), {}), {}, true),
             "Idle GPU time by role: rollout at least 50 % (blocked 30 %, tail 15 %); train\n"
             "  40 % (starved 40 %).\n"
             "Perfect overlap of the roles would save at most 30 %.\n");
@@ -142,11 +143,11 @@ TEST(TrainingText, TheBoundHasWhatEachRoleWouldSave) {
   ReportRoles roles = SomeRoles();
   roles.savings = {{"train", 0.4, 0.38, 0.42}, {"rollout", 0.3, 0.2, 0.4}};
   EXPECT_THAT(
-      TrainingLines(ReportOf(WithRoles(roles), {}), {}),
+      TrainingLines(ReportOf(WithRoles(roles), {}), {}, true),
       HasSubstr("The run is bound by train: infinitely fast, train would save 40 %, rollout 30 %;\n"
                 "  perfect overlap of the roles would save at most 30 %.\n"));
   roles.savings[0].saves = 0.04;
-  EXPECT_THAT(TrainingLines(ReportOf(WithRoles(roles), {}), {}),
+  EXPECT_THAT(TrainingLines(ReportOf(WithRoles(roles), {}), {}, true),
               HasSubstr("Perfect overlap of the roles would save at most 30 %.\n"))
       << "none saves much";
   roles.savings[0].saves = 0.4;
