@@ -321,6 +321,20 @@ class ReadingTest(Exports):
         self.assertIn("&quot;'&lt;b&gt;", package.open(self.example).sql(
             "select name from scope where name like '%<b>%'")._repr_html_().replace("&#x27;", "'"))
 
+    def test_parts_have_what_needs_no_events(self):
+        part = self.path("example.part")
+        gpubound("part", self.example, "-o", part)
+        run, whole = package.open(part), package.open(self.example)
+        self.assertEqual(run.report(), command_json("report", part, "--json"))
+        self.assertEqual(run.summary()["run"]["data_quality"], whole.summary()["run"]["data_quality"])
+        self.assertEqual(run.compare(whole), command_json("compare", part, self.example, "--json"))
+        self.assertEqual(run.data_quality.verdict, whole.data_quality.verdict)
+        self.assertEqual(run.data_quality.ledger, whole.report()["ledger"])
+        self.assertIn(run.summary()["diagnosis"][0]["finding"][:20], run._repr_html_())
+        for table in (lambda: run.operations, lambda: run.sql("select 1")):
+            with self.assertRaisesRegex(package.RunError, "found parts of a run, .* report"):
+                table()
+
     def test_paths_may_be_objects(self):
         self.assertEqual(package.open(pathlib.Path(self.example)).path, self.example)
 

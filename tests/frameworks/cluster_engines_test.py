@@ -86,9 +86,14 @@ class EnginesTest(unittest.TestCase):
         self.log.seek(0)
         self.fail(f"no cluster with {places}: {self.log.read()[-3000:]}")
 
-    def check(self, executor):
+    def check(self, executor, engine, **environment):
         with executor:
             self.assertEqual(figures(cluster.report(self.here, executor, timeout=120)), self.whole)
+        part = self.here + ".part"
+        words = [sys.executable, "-m", "gpubound.cluster", self.here, "-o", part, "--on", engine]
+        subprocess.run(words, check=True, timeout=300, env={
+            **os.environ, **environment, "PYTHONPATH": os.environ["GPUBOUND_TEST_PACKAGE"]})
+        self.assertEqual(figures(gpubound.open(part).report()), self.whole)
 
     def test_dask(self):
         port = free_port()
@@ -96,7 +101,8 @@ class EnginesTest(unittest.TestCase):
                      "--no-dashboard")
         for host in HOSTS:
             self.machine(host, f"{BIN}/dask", "worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1", "--no-dashboard")
-        self.check(self.wait_for(HOSTS, lambda: cluster.dask(f"tcp://127.0.0.1:{port}")))
+        self.check(self.wait_for(HOSTS, lambda: cluster.dask(f"tcp://127.0.0.1:{port}")),
+                   f"dask://127.0.0.1:{port}")
 
     def test_dask_without_one_of_the_machines(self):
         port = free_port()
@@ -127,7 +133,7 @@ class EnginesTest(unittest.TestCase):
                     time.sleep(5)
             return cluster.ray(f"127.0.0.1:{port}")
 
-        self.check(self.wait_for(HOSTS, join))
+        self.check(self.wait_for(HOSTS, join), "ray", RAY_ADDRESS=f"127.0.0.1:{port}")
 
     def wait_until_listened_to(self, port):
         for _ in range(60):

@@ -214,4 +214,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # As the module that the engines' own know, whose classes are others than those of this one.
+    from gpubound import cluster
+    sys.exit(cluster.main())

@@ -91,9 +91,9 @@ class Table:
 class DataQuality:
     """How far a run's figures are to be believed."""
 
-    def __init__(self, verdict: str, ledger: Table, problems: List[str]) -> None:
+    def __init__(self, verdict: str, ledger: Union[Table, List[Dict[str, Any]]], problems: List[str]) -> None:
         self.verdict = verdict  #: one line: `complete`, `incomplete` or `doubtful`, and why
-        self.ledger = ledger  #: what was counted that could make a number wrong
+        self.ledger = ledger  #: what was counted that could make a number wrong; of parts, as the report has it
         self.problems = problems  #: files that could be read in part only, and why
 
     @property
@@ -106,8 +106,9 @@ class DataQuality:
 
 
 class Run:
-    """A run directory that was opened; see gpubound.open(). Any thread may use it. Figures that need the whole run
-    are computed when they are asked for first, and kept."""
+    """A run directory that was opened, or parts of a run; see gpubound.open(). Any thread may use it. Figures that
+    need the whole run are computed when they are asked for first, and kept. Parts, which `gpubound part` makes, are
+    sums: they have report(), summary(), compare() and data_quality, and no tables."""
 
     def __init__(self, path: Path, between_ns: Optional[Tuple[int, int]] = None) -> None:
         self.path = os.fspath(path)
@@ -118,10 +119,16 @@ class Run:
         if self._copy and between_ns:
             _keep_between(self._copy.name, *between_ns)
         self._read_path = self._copy.name if self._copy else self.path
-        self._held = _reader.open(self._read_path)
+        self._held = None if _reader.holds_parts(self._read_path) else _reader.open(self._read_path)
         self._reports: Dict[Tuple[bool, Tuple[str, ...]], Dict[str, Any]] = {}
         self._summary: Optional[Dict[str, Any]] = None
         self._html: Optional[str] = None
+
+    def _events(self) -> "_reader.OpenRun":
+        if self._held is None:
+            raise RunError(f"reading tables of {self.path}: found parts of a run, which are sums without events, "
+                           "expected a run directory; report(), summary() and compare() take parts")
+        return self._held
 
     @staticmethod
     def tables() -> Dict[str, str]:
@@ -134,7 +141,7 @@ class Run:
         clock for all hosts, from the begin of the run: run_begin_ns, run_end_ns, run_time_ns.
 
         Raises ValueError for a table or a column that there is not, and RunError where the run cannot be analysed."""
-        return Table(_reader.table(self._held, name, None if columns is None else list(columns)), name)
+        return Table(_reader.table(self._events(), name, None if columns is None else list(columns)), name)
 
     @property
     def operations(self) -> Table:
@@ -181,13 +188,16 @@ class Run:
     @property
     def data_quality(self) -> DataQuality:
         """How far to believe the figures."""
+        if self._held is None:
+            report = self.report(replay=False)
+            return DataQuality(report["run"]["verdict"], report["ledger"], report["notes"])
         return DataQuality(_reader.verdict(self._held), self.table("ledger"), _reader.problems(self._held))
 
     def sql(self, query: str) -> Table:
         """What a query in SQLite's SQL finds in the tables; of several statements, the last. Held in memory.
 
         Raises ValueError for a query that is wrong or does more than read."""
-        return Table(_reader.query(self._held, query), "query")
+        return Table(_reader.query(self._events(), query), "query")
 
     def report(self, *, replay: bool = True, targets: Sequence[str] = ()) -> Dict[str, Any]:
         """The report as `gpubound report --json` has it (docs/report.md). Without `replay` it lacks corrected values

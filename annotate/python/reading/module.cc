@@ -200,6 +200,14 @@ PyObject* OpenRunAt(PyObject* module, PyObject* argument) {
   return CapsuleOf(**run, kRunCapsule);
 }
 
+// holds_parts(path): whether there are parts of a run, which open() refuses.
+PyObject* HoldsPartsAt(PyObject*, PyObject* argument) {
+  std::string path;
+  if (!ReadText(argument, &path)) return nullptr;
+  const auto holds = WithoutLock([&] { return HoldsParts(path); });
+  return holds ? NewReference(*holds ? Py_True : Py_False) : nullptr;
+}
+
 // table(run, name, columns): a list of names, or None for all.
 PyObject* TableOf(PyObject* module, PyObject* arguments) {
   PyObject* capsule = nullptr;
@@ -563,25 +571,17 @@ PyObject* Tables(PyObject*, PyObject*) {
   });
 }
 
-PyMethodDef functions[] = {{"open", OpenRunAt, METH_O, nullptr},
-                           {"tables", Tables, METH_NOARGS, nullptr},
-                           {"table", TableOf, METH_VARARGS, nullptr},
-                           {"query", QueryOf, METH_VARARGS, nullptr},
-                           {"stream", StreamOf, METH_O, nullptr},
-                           {"schema", SchemaOf, METH_O, nullptr},
-                           {"names", NamesOf, METH_O, nullptr},
-                           {"values", ValuesOf, METH_VARARGS, nullptr},
-                           {"verdict", VerdictOf, METH_O, nullptr},
-                           {"problems", ProblemsOf, METH_O, nullptr},
-                           {"report", ReportOf, METH_VARARGS, nullptr},
-                           {"what_if", WhatIfOf, METH_VARARGS, nullptr},
-                           {"compare", CompareOf, METH_VARARGS, nullptr},
-                           {"hosts", HostsOf, METH_O, nullptr},
-                           {"part", PartOfRun, METH_VARARGS, nullptr},
-                           {"merge", MergeOf, METH_O, nullptr},
-                           {"absent", AbsentOf, METH_VARARGS, nullptr},
-                           {"late_hosts", LateHostsOf, METH_O, nullptr},
-                           {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {
+    {"open", OpenRunAt, METH_O, nullptr},         {"holds_parts", HoldsPartsAt, METH_O, nullptr},
+    {"tables", Tables, METH_NOARGS, nullptr},     {"table", TableOf, METH_VARARGS, nullptr},
+    {"query", QueryOf, METH_VARARGS, nullptr},    {"stream", StreamOf, METH_O, nullptr},
+    {"schema", SchemaOf, METH_O, nullptr},        {"names", NamesOf, METH_O, nullptr},
+    {"values", ValuesOf, METH_VARARGS, nullptr},  {"verdict", VerdictOf, METH_O, nullptr},
+    {"problems", ProblemsOf, METH_O, nullptr},    {"report", ReportOf, METH_VARARGS, nullptr},
+    {"what_if", WhatIfOf, METH_VARARGS, nullptr}, {"compare", CompareOf, METH_VARARGS, nullptr},
+    {"hosts", HostsOf, METH_O, nullptr},          {"part", PartOfRun, METH_VARARGS, nullptr},
+    {"merge", MergeOf, METH_O, nullptr},          {"absent", AbsentOf, METH_VARARGS, nullptr},
+    {"late_hosts", LateHostsOf, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
 
 constexpr char kRunErrorHelp[] =
     "A run that cannot be read: what was done, to what, what was found, what was expected, and "
