@@ -38,6 +38,13 @@ if(NOT GPUBOUND_SANITIZE)
     --may-export InitializeInjectionNvtxExtension
     --needed libc.so.6
     --may-need libm.so.6 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ${of_older_glibc})
+  get_property(extensions GLOBAL PROPERTY GPUBOUND_PYTHON_EXTENSIONS)
+  foreach(extension IN LISTS extensions)
+    exports_test(${extension} ${extension}
+      --exports PyInit__core
+      --needed libc.so.6
+      --may-need libm.so.6 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ${of_older_glibc})
+  endforeach()
   if(TARGET gpubound_engine)  # has what the next two have otherwise (cmake/OneLibrary.cmake)
     exports_test(engine gpubound_engine
       --exports gpubound_command sqlite3_gpuboundsqlite_init PyInit__reader
