@@ -46,7 +46,7 @@ class ProcessRunner {
   std::map<std::string, bool> unset_;
   std::string directory_;
   std::function<void(pid_t)> action_;
-  int deadline_seconds_ = 60;
+  int deadline_seconds_ = 120;  // of wall-clock time, which others of the machine take, too
 };
 
 // Waits under the same rules for |child|, which the calling process forked itself.
