@@ -2,6 +2,7 @@
 """gpubound.cluster on Ray and on Dask: three workers, each in a UTS and a mount namespace of its own, so that each is
 a machine that sees only its own files of the run. Needs to be root. Environment: GPUBOUND_TEST_COMMAND,
 GPUBOUND_TEST_PACKAGE, GPUBOUND_TEST_DATA."""
+import contextlib
 import json
 import os
 import signal
@@ -66,11 +67,12 @@ class EnginesTest(unittest.TestCase):
 
     @staticmethod
     def end(process):
-        try:
+        with contextlib.suppress(ProcessLookupError):  # it has ended
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(20)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            os.killpg(process.pid, signal.SIGKILL)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
 
     def wait_for(self, places, join):
         """An executor once it has `places`."""
