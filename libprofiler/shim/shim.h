@@ -75,6 +75,10 @@ void ShimFindWhatBlocks(void);
 /* From here on the core hears of waits; null: no more. Any thread. */
 void ShimSetWaitHooks(const struct gpubound_wait_hooks* hooks);
 
+/* Whether the calling thread may be noticed to wait in code that `caller` called: something is
+ * recorded of it, and it is in no wait yet. */
+bool ShimMayWait(const void* caller);
+
 /* Whether a sandbox forbids what recording takes; then that has been said, as far as it allows.
  * Asked once in a process, when there is something to record. */
 bool ShimSandboxRefuses(void);

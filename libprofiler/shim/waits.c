@@ -51,6 +51,12 @@ static inline const struct gpubound_wait_hooks* Hooks(void) {
   return atomic_load_explicit(&wait_hooks, memory_order_acquire);
 }
 
+bool ShimMayWait(const void* caller) {
+  const struct gpubound_wait_hooks* const hooks = Hooks();
+  struct gpubound_wait wait;
+  return hooks != NULL && hooks->enter(&wait, 0, caller);
+}
+
 /* X(function, what it returns, its parameters). The last ones only the GNU C library has, and only
  * programs that were compiled for it call them. */
 #define GPUBOUND_ALWAYS_THERE(X)                                                                 \

@@ -29,6 +29,7 @@
 #include "tools/console/exit_codes.h"
 #include "tools/launch/child_program.h"
 #include "tools/launch/guarded.h"
+#include "tools/launch/launched_job.h"
 #include "tools/launch/library_files.h"
 #include "tools/launch/package_folder.h"
 #include "tools/launch/program_file.h"
@@ -55,16 +56,25 @@ RunRecord BeginRecord(const Arguments& command) {
   record.cwd = std::filesystem::current_path(ignored).string();
   record.host = HostName();
   record.boot_id = OwnBootId();
+  record.job = LaunchedJob(EnvironmentVariable);
   record.start_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
   record.start_realtime_ns = ReadClockNs(CLOCK_REALTIME);
   return record;
 }
 
-// The directory to write into: -o, else the run that this launcher is part of, else a new one.
+// The directory to write into: -o, else the run that this launcher is part of, else a new one. The
+// ranks of one job have one.
 Result<RunDirectory> ChooseRunDirectory(const RunArguments& arguments) {
-  if (!arguments.output.empty()) return MakeRunDirectory(arguments.output, /*join=*/false);
+  const std::string job = LaunchedJob(EnvironmentVariable);
+  if (!arguments.output.empty()) {
+    return job.empty() ? MakeRunDirectory(arguments.output, /*join=*/false)
+                       : MakeRunDirectoryOfJob(arguments.output, job);
+  }
   const char* shared = EnvironmentVariable("GPUBOUND_RUN");
   if (shared != nullptr && *shared != '\0') return MakeRunDirectory(shared, /*join=*/true);
+  if (!job.empty()) {
+    return MakeRunDirectoryOfJob(JobRunName(arguments.command.front(), job), job);
+  }
   return MakeRunDirectory(DefaultRunName(arguments.command.front(), std::time(nullptr), getpid()),
                           /*join=*/false);
 }

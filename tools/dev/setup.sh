@@ -11,7 +11,8 @@ packages_build="g++ cmake ninja-build python3 python3-dev python3-venv python3-p
   nlohmann-json3-dev libsimdjson-dev zlib1g-dev"
 packages_test="git gdb ccache sqlite3 libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev
   chromium poppler-utils fonts-dejavu-core libbenchmark-dev clang-16 clang-tidy-16 clang-format-16 libasio-dev
-  libclang-rt-16-dev zsh fish musl-tools prometheus libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0"
+  libclang-rt-16-dev zsh fish musl-tools prometheus libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
+  openmpi-bin libopenmpi-dev"
 packages_all="debootstrap"
 
 say() { printf '\n== %s\n' "$*" >&2; }

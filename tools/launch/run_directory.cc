@@ -10,10 +10,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "analysis/base/folder_entries.h"
+#include "analysis/segments/run_info.h"
 #include "proto/run_path.h"
+#include "tools/launch/run_record.h"
 
 namespace gpubound {
 namespace fs = std::filesystem;
@@ -67,6 +71,10 @@ std::string DefaultRunName(std::string_view program, std::time_t now, pid_t pid)
                      kRunSuffix);
 }
 
+std::string JobRunName(std::string_view program, std::string_view job) {
+  return SafeName(program) + "-" + SafeName(job) + kRunSuffix;
+}
+
 Result<RunDirectory> MakeRunDirectory(const std::string& path, bool join) {
   std::error_code error;
   fs::path normal = fs::absolute(path, error).lexically_normal();
@@ -90,6 +98,26 @@ Result<RunDirectory> MakeRunDirectory(const std::string& path, bool join) {
   if (mkdir(absolute.c_str(), 0700) == 0) return RunDirectory{absolute, true};
   if (errno != EEXIST) return CannotMake(absolute, errno);
   return TakeExisting(absolute, join);
+}
+
+Result<RunDirectory> MakeRunDirectoryOfJob(const std::string& path, const std::string& job) {
+  // Between the folder and its record the other launcher looks for its files, and others of the
+  // job may have put records of their processes there.
+  constexpr auto kLongest = std::chrono::seconds(10);
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  for (const auto until = std::chrono::steady_clock::now() + kLongest;;) {
+    Result<RunDirectory> made = MakeRunDirectory(path, /*join=*/false);
+    if (made.ok()) return made;
+    const std::string recorded = JobRecordedIn(path);
+    if (recorded == job) return MakeRunDirectory(path, /*join=*/true);
+    std::error_code ignored;
+    const bool has_record = fs::exists(fs::path(path) / kRunInfoFile, ignored);
+    if (has_record || !fs::is_directory(path, ignored) ||
+        std::chrono::steady_clock::now() > until) {
+      return made;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 void RemoveIfEmpty(const RunDirectory& directory) {

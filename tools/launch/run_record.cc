@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -97,6 +98,14 @@ std::vector<std::string> RecordedIn(const std::string& run_directory) {
   return {names.begin(), names.end()};
 }
 
+std::string JobRecordedIn(const std::string& run_directory) {
+  std::ifstream file(std::filesystem::path(run_directory) / kRunInfoFile);
+  const auto record = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!record.is_object() || record.contains("end_monotonic_ns")) return {};
+  const auto job = record.find("job");
+  return job != record.end() && job->is_string() ? job->get<std::string>() : "";
+}
+
 std::string RenderRunRecord(const RunRecord& record) {
   nlohmann::ordered_json json = {
       {"format", kRunInfoFormat},
@@ -105,6 +114,7 @@ std::string RenderRunRecord(const RunRecord& record) {
       {"cwd", record.cwd},
       {"host", record.host},
       {"boot_id", record.boot_id},
+      {"job", record.job},
       {"root_pid", record.root_pid},
       {"start_monotonic_ns", record.start_monotonic_ns},
       {"start_realtime_ns", record.start_realtime_ns},

@@ -24,6 +24,7 @@ struct RunRecord {
   std::string cwd;
   std::string host;
   std::string boot_id;  // empty: not known
+  std::string job;      // LaunchedJob(); empty: none
   pid_t root_pid = 0;
   int64_t start_monotonic_ns = 0;
   int64_t start_realtime_ns = 0;
@@ -37,6 +38,10 @@ struct RunRecord {
 std::vector<std::string> RecordedIn(const std::string& run_directory);
 
 std::string RenderRunRecord(const RunRecord& record);
+
+// The job whose launchers record into |run_directory|, as the first of them has noted; empty: none,
+// that is not written yet, or the first one's program has ended.
+std::string JobRecordedIn(const std::string& run_directory);
 
 // Takes away what this launcher placed, where the program could not be started.
 void RemoveRunRecord(const std::string& run_directory);
