@@ -5,7 +5,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -16,6 +19,7 @@
 namespace gpubound {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 std::string JobIn(const std::map<std::string, std::string>& environment) {
@@ -42,7 +46,10 @@ TEST(LaunchedJobTest, OneProcessByItselfIsOfNone) {
   EXPECT_EQ(JobIn({}), "");
   EXPECT_EQ(JobIn(batch), "") << "a job script, which no step has started";
   EXPECT_EQ(JobIn({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"PMIX_NAMESPACE", "7"}}), "");
-  EXPECT_EQ(JobIn({{"RANK", "0"}, {"WORLD_SIZE", "8"}}), "") << "a launcher that names no job";
+}
+
+TEST(LaunchedJobTest, WithoutANameItIsWhoStartedItsRanksHere) {
+  EXPECT_THAT(JobIn({{"PMI_RANK", "0"}, {"PMI_SIZE", "8"}}), EndsWith(std::to_string(getppid())));
 }
 
 class JobDirectoryTest : public testing::Test {
@@ -74,6 +81,24 @@ TEST_F(JobDirectoryTest, IsRefusedToAnotherJobAndToTheSameNameLater) {
   EXPECT_THAT(other.error().ToString(), HasSubstr("expected a directory that is empty"));
   Record("812-1", /*ended=*/true);
   EXPECT_FALSE(MakeRunDirectoryOfJob(path_, "812-1").ok());
+}
+
+TEST_F(JobDirectoryTest, WithoutAPathItIsNamedByTheJobAndEachJobHasItsOwn) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(temporary_.path());
+  for (const char* name : {"train-none.gpubound", "train-none-2.gpubound"}) {
+    const Result<RunDirectory> made = MakeNamedRunDirectoryOfJob("./train", "none");
+    ASSERT_TRUE(made.ok()) << made.error().ToString();
+    EXPECT_EQ(std::filesystem::path(made->path).filename(), name);
+    RunRecord record;
+    record.job = "none";
+    ASSERT_TRUE(WriteRunRecord(made->path, record, /*replace=*/false).ok());
+    EXPECT_EQ(MakeNamedRunDirectoryOfJob("./train", "none")->path, made->path);
+    record.end_monotonic_ns = 1;
+    ASSERT_TRUE(WriteRunRecord(made->path, record, /*replace=*/true).ok());
+    std::ofstream(std::filesystem::path(made->path) / "vm.1.2.0.db");
+  }
+  std::filesystem::current_path(before);
 }
 
 }  // namespace

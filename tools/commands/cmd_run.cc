@@ -72,9 +72,7 @@ Result<RunDirectory> ChooseRunDirectory(const RunArguments& arguments) {
   }
   const char* shared = EnvironmentVariable("GPUBOUND_RUN");
   if (shared != nullptr && *shared != '\0') return MakeRunDirectory(shared, /*join=*/true);
-  if (!job.empty()) {
-    return MakeRunDirectoryOfJob(JobRunName(arguments.command.front(), job), job);
-  }
+  if (!job.empty()) return MakeNamedRunDirectoryOfJob(arguments.command.front(), job);
   return MakeRunDirectory(DefaultRunName(arguments.command.front(), std::time(nullptr), getpid()),
                           /*join=*/false);
 }

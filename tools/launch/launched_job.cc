@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks at the environment. No state.
+// Looks at the environment and at who started this process. No state.
 #include "tools/launch/launched_job.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -47,7 +49,9 @@ std::string LaunchedJob(const std::function<const char*(const char*)>& variable)
     }
     if (!job.empty()) return job;
   }
-  return {};
+  char host[256] = {};
+  gethostname(host, sizeof(host) - 1);
+  return std::string(host) + "-" + std::to_string(getppid());
 }
 
 }  // namespace gpubound

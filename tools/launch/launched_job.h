@@ -9,8 +9,9 @@
 
 namespace gpubound {
 
-// What is the same for all processes of that job and for no other one's; empty where this is not one
-// of several ranks, or the launcher gives its jobs no name. |variable|: the environment; null: unset.
+// What is the same for all processes of that job and for no other one's: what the launcher calls it,
+// else which process started them, on this host. Empty where this is not one of several ranks.
+// |variable|: the environment; null: unset.
 std::string LaunchedJob(const std::function<const char*(const char*)>& variable);
 
 }  // namespace gpubound

@@ -71,10 +71,6 @@ std::string DefaultRunName(std::string_view program, std::time_t now, pid_t pid)
                      kRunSuffix);
 }
 
-std::string JobRunName(std::string_view program, std::string_view job) {
-  return SafeName(program) + "-" + SafeName(job) + kRunSuffix;
-}
-
 Result<RunDirectory> MakeRunDirectory(const std::string& path, bool join) {
   std::error_code error;
   fs::path normal = fs::absolute(path, error).lexically_normal();
@@ -117,6 +113,16 @@ Result<RunDirectory> MakeRunDirectoryOfJob(const std::string& path, const std::s
       return made;
     }
     std::this_thread::sleep_for(kPause);
+  }
+}
+
+Result<RunDirectory> MakeNamedRunDirectoryOfJob(std::string_view program, const std::string& job) {
+  constexpr int kMost = 1000;
+  const std::string name = SafeName(program) + "-" + SafeName(job);
+  for (int number = 1;; ++number) {
+    const std::string path = name + (number == 1 ? "" : "-" + std::to_string(number)) + kRunSuffix;
+    Result<RunDirectory> made = MakeRunDirectoryOfJob(path, job);
+    if (made.ok() || number == kMost || !HoldsTrace(path)) return made;
   }
 }
 

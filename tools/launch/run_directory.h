@@ -22,9 +22,6 @@ inline constexpr char kRunSuffix[] = ".gpubound";
 // that a shell or a file system could stumble over. Local time.
 std::string DefaultRunName(std::string_view program, std::time_t now, pid_t pid);
 
-// NAME-JOB.gpubound, for all ranks of a job.
-std::string JobRunName(std::string_view program, std::string_view job);
-
 struct RunDirectory {
   std::string path;      // absolute
   bool created = false;  // by us, just now
@@ -38,6 +35,9 @@ Result<RunDirectory> MakeRunDirectory(const std::string& path, bool join);
 // The same for a launcher that is one of several of |job|, which has a name: one that another launcher
 // of that job has made is taken, too, once that has noted the job there.
 Result<RunDirectory> MakeRunDirectoryOfJob(const std::string& path, const std::string& job);
+// In the current directory NAME-JOB.gpubound, for all ranks of the job; NAME-JOB-2.gpubound and so on
+// where an earlier job was called the same.
+Result<RunDirectory> MakeNamedRunDirectoryOfJob(std::string_view program, const std::string& job);
 
 // Removes a directory that MakeRunDirectory created, if nothing was written into it.
 void RemoveIfEmpty(const RunDirectory& directory);
