@@ -331,7 +331,8 @@ test('of one thing nothing is said in the plural', async () => {
 test('runs that leave no interval are not said to be alike', async () => {
   const page = await show('single');
   assert.match(
-      await text(page, '.lead'), /^B .*; whether that is more than chance is not known\.$/);
+      await text(page, '.lead'),
+      /^Of these two runs, B .*; whether that is more than chance is not known\.$/);
 });
 
 test('of many operations that are compared those are listed that matter most', async () => {

@@ -37,6 +37,14 @@ std::string ForWhat(const GroupComparison& comparison) {
   return comparison.per_iteration ? " in an iteration" : " in all";
 }
 
+// Before what was not seen in repeated runs of both: how these vary says nothing of repeats.
+std::string OfWhichRuns(const GroupComparison& comparison, const std::vector<RunGroup>& groups,
+                        size_t group) {
+  if (comparison.resampling[group] == Resampling::kRuns) return {};
+  const bool two = groups.front().reports.size() == 1 && groups[group].reports.size() == 1;
+  return two ? "Of these two runs, " : "Of these runs, ";
+}
+
 std::string Reason(const GroupComparison& comparison, const ComparedSpeed& speed) {
   if (speed.operation.empty()) return {};
   std::string text = "Most of it is " + InOperation(speed.operation) + ", which takes " +
@@ -74,7 +82,7 @@ ComparedSentences SentencesOf(const GroupComparison& comparison,
   } else if (!speed.significant) {
     finding += ", which may be chance";
   }
-  return {finding + ".", Reason(comparison, speed)};
+  return {OfWhichRuns(comparison, groups, group) + finding + ".", Reason(comparison, speed)};
 }
 
 }  // namespace gpubound

@@ -102,6 +102,17 @@ TEST(Compare, RepeatedRunsAreResampledAsRuns) {
   EXPECT_TRUE(RowOf(comparison, ComparedFigure::kRunWall, "").groups[1].interval);
 }
 
+TEST(Compare, WhatIsSaidOfUnrepeatedRunsIsSaidOfTheseAlone) {
+  const auto finding = [](size_t before, size_t after) {
+    const std::vector<RunGroup> groups{Group("A", std::vector<Report>(before, RunOf(20, 50))),
+                                       Group("B", std::vector<Report>(after, RunOf(30, 50)))};
+    return SentencesOf(CompareGroups(groups, 1), groups, 1).finding;
+  };
+  EXPECT_THAT(finding(1, 1), testing::StartsWith("Of these two runs, B does "));
+  EXPECT_THAT(finding(1, 2), testing::StartsWith("Of these runs, B does "));
+  EXPECT_THAT(finding(2, 2), testing::StartsWith("B does "));
+}
+
 TEST(Compare, WithoutIterationsInEveryRunWholeRunsAreCompared) {
   const std::vector<RunGroup> groups{Group("A", {WithoutIterations(100)}),
                                      Group("B", {RunOf(20, 50)})};
@@ -343,7 +354,9 @@ TEST_F(ComparisonText, ColoursOnlyWhatDiffersForSure) {
   std::istringstream lines(Text());
   int coloured = 0;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find(" x [") != std::string::npos) continue;  // the finding is bold
+    // The finding is bold, on both of its lines.
+    if (line.find(" x [") != std::string::npos || line.find(" instead of ") != std::string::npos)
+      continue;
     const bool marked = line.find('*') != std::string::npos && line[0] != '*';
     EXPECT_EQ(line.find('\033') != std::string::npos, marked) << line;
     coloured += marked ? 1 : 0;
@@ -420,8 +433,8 @@ TEST(CompareWork, TwiceTheWorkInAnIterationIsNotSlower) {
   EXPECT_EQ(json["counter"], "env_steps");
   EXPECT_EQ(json["work_unit"], 1000);
   const std::string screen = RenderComparison(comparison, groups, {});
-  EXPECT_THAT(screen, testing::StartsWith("B does 1.2"));
-  EXPECT_THAT(screen, HasSubstr("the env steps per second of A: "));
+  EXPECT_THAT(screen, testing::StartsWith("Of these two runs, B does 1.2"));
+  EXPECT_THAT(screen, HasSubstr("the env steps per second of A:\n  "));
   EXPECT_THAT(screen, HasSubstr("\nMost of it is in update, which takes 2.44 ms less for 1,000 env "
                                 "steps (all\n  together"));
   EXPECT_THAT(screen, testing::ContainsRegex("\n1,000 env steps +A +B +difference"));
@@ -485,7 +498,7 @@ TEST(CompareWork, MarkdownOfNamesOfOthersFormatsNothing) {
   const std::vector<RunGroup> groups{Group("A", {Counting(20, 2048)}), Group("B", {evil})};
   const std::string text = RenderComparisonMarkdown(CompareGroups(groups, 1), groups);
   EXPECT_THAT(text, HasSubstr("a\\|b @\u200bteam #\u200b1 \\<b\\> \\`\\*\\_ https:\u200b//x.y |"));
-  EXPECT_THAT(text, testing::StartsWith("**B does "));
+  EXPECT_THAT(text, testing::StartsWith("**Of these two runs, B does "));
 }
 
 }  // namespace
