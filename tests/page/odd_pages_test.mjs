@@ -312,6 +312,46 @@ test('a legend names no kind of which there is nothing', async () => {
   assert.deepEqual((await groups('deep')).filter((group) => /GPU|CUDA/.test(group)), []);
 });
 
+test('no figure beside a name is cut off in a window of 1280 pixels', async () => {
+  for (const name of ['page', 'names']) {
+    const page = await show(name);
+    const tables = await page.$$eval(
+        '.halves .scroll, .kernels .scroll',
+        (nodes) => nodes.map(
+            ({ariaLabel, scrollWidth, clientWidth}) => [ariaLabel, scrollWidth - clientWidth]));
+    assert.ok(tables.length >= 3, `${tables}`);
+    assert.deepEqual(tables.filter(([, hidden]) => hidden > 0), [], name);
+  }
+});
+
+test('a column of which no row says anything is not shown, nor explained', async () => {
+  for (const name of ['names', 'alike', 'classes', 'rows', 'page']) {
+    const page = await show(name);
+    const silent = await page.$$eval('table', (tables) => tables.flatMap((table) => {
+      const rows = [...table.querySelectorAll('tbody tr')];
+      const isSilent = (cell) => /^(|0|0 %|-|\u2013)$/.test(cell.textContent) &&
+          !cell.querySelector('.bar > span, .interval > *, button, input, a');
+      return [...table.querySelectorAll('thead tr > *')]
+          .filter((_, i) => i > 0 && rows.length > 0)
+          .map((head, i) => [head, rows.every((row) => isSilent(row.children[i + 1]))])
+          .filter(([head, silent]) => silent !== head.hidden)
+          .map(([head]) => `${table.caption.textContent}: ${head.textContent}`);
+    }));
+    assert.deepEqual(silent, [], name);
+    const {heads, explained} = await page.evaluate(
+        () => ({
+          heads: [...document.querySelectorAll('#breakdown .breakdown thead th:not([hidden])')].map(
+              (head) => head.textContent),
+          explained: [...document.querySelectorAll('#breakdown .legend li')].map(
+              (item) => item.textContent.split(':')[0]),
+        }));
+    const first = heads.includes('caused') ? 'caused' : 'GPU busy';
+    const columns = heads.slice(heads.indexOf(first) + 1);
+    assert.deepEqual(explained.filter((one) => one !== 'caused'), columns, name);
+    assert.equal(columns.includes('unknown'), name === 'page', name);
+  }
+});
+
 test('of one thing nothing is said in the plural', async () => {
   for (const name of ['alike', 'classes', 'deep', 'empty', 'long', 'names', 'rows', 'sparse']) {
     const page = await show(name);

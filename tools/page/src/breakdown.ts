@@ -8,6 +8,7 @@ import {exactNs, formatShare, formatTime, share} from './format';
 import {Column, COLUMNS} from './palette';
 
 const LETTERS = 26;  // of a name
+const ROOM = 44;     // letters that the longest bar has room for
 
 export type Grouping = 'operation'|'layer'|'phase'|'operation and layer';
 export const GROUPINGS: Grouping[] = ['operation', 'layer', 'phase', 'operation and layer'];
@@ -124,22 +125,26 @@ function stackedBar(row: Row, scaleNs: number): HTMLElement {
           row.name} (${exactNs(ns)})`,
     });
     piece.style.width = `${share(ns, scaleNs) * 100}%`;
-    if (share(ns, scaleNs) > 0.12) piece.append(element('b', {text: column.name}));
+    if (share(ns, scaleNs) * ROOM >= column.name.length + 2)
+      piece.append(element('b', {text: column.name}));
     bar.append(piece);
   }
   return bar;
 }
 
-export function legend(): HTMLElement {
+// What the columns and colours that |rows| have time of mean.
+function legend(rows: Row[], caused: boolean): HTMLElement {
+  const seen = COLUMNS.filter(({key}) => rows.some(({times}) => times[key] > 0));
   return element('ul', {class: 'legend'}, [
-    ...COLUMNS.map(
+    ...seen.map(
         (column) => element(
             'li', {title: column.help},
             [
               element('span', {class: `swatch ${column.css}`}),
               `${column.name}: ${column.help}`,
             ])),
-    element('li', {text: 'caused: GPU time of the work that the operation launched'}),
+    caused ? element('li', {text: 'caused: GPU time of the work that the operation launched'}) :
+             null,
   ]);
 }
 
@@ -181,5 +186,6 @@ export function breakdown(process: ReportProcess, grouping: Grouping): HTMLEleme
   ];
   const result = table(`Time by ${grouping}`, heads, nodes);
   result.classList.add('breakdown');
-  return result;
+  const caused = grouping === 'operation' && rows.some(({times}) => (times.gpu_caused_ns ?? 0) > 0);
+  return element('div', {}, [legend(rows, caused), result]);
 }

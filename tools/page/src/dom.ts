@@ -152,8 +152,25 @@ export function sumOf<T>(rows: T[], of: (row: T) => number): number {
   return rows.reduce((sum, row) => sum + of(row), 0);
 }
 
+const NOTHING = ['', '0', '0 %', '\u2013', '-'];
+
+// Whether |cell| has neither a figure other than zero nor a piece of a bar nor something to touch.
+const saysNothing = (cell: Element|undefined): boolean => cell === undefined ||
+    (NOTHING.includes(cell.textContent ?? '') &&
+     cell.querySelector('.bar > span, .interval > span, button, input, a') === null);
+
+// Hides columns of |lines|, a head and |rows|, of which no row says anything.
+function hideEmpty(lines: HTMLElement[], rows: HTMLElement[]): void {
+  if (rows.length === 0) return;
+  const columns = lines[0].children.length;
+  for (let i = 1; i < columns; ++i) {
+    if (!rows.every((row) => saysNothing(row.children[i]))) continue;
+    for (const line of lines) line.children[i]?.setAttribute('hidden', '');
+  }
+}
+
 // A table that scrolls sideways within its own frame where the window is narrow. Heads stand where
-// the cells of their column do.
+// the cells of their column do; a column of which no row says anything is not shown.
 export function table(caption: string, heads: string[], rows: HTMLElement[]): HTMLElement {
   tellApart(rows);
   const isFigure = (i: number): boolean =>
@@ -162,6 +179,7 @@ export function table(caption: string, heads: string[], rows: HTMLElement[]): HT
       element('td') :
       element('th', {text, class: isFigure(i) ? 'figure' : '', attributes: {scope: 'col'}});
   const head = element('tr', {}, heads.map(headCell));
+  hideEmpty([head, ...rows], rows);
   return element(
       'div', {
         class: 'scroll',

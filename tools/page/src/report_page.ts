@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Puts the report together: the figures first, the timeline when they have been painted.
-import {breakdown, Grouping, GROUPINGS, legend} from './breakdown';
+import {breakdown, Grouping, GROUPINGS} from './breakdown';
 import {collectives} from './collectives';
 import {corrected} from './corrected';
 import {counters} from './counters';
@@ -128,8 +128,8 @@ class Page {
       titled(
           'breakdown',
           [
-            this.choices(), legend(), this.holder('breakdown'), this.holder('stacks'),
-            this.holder('cpu'), this.holder('lanes'),
+            this.choices(), this.holder('breakdown'), this.holder('stacks'), this.holder('cpu'),
+            this.holder('lanes'),
             element(
                 'details', {},
                 [
