@@ -157,6 +157,43 @@ test('a waterfall leads from the one time to the other, the largest step first',
   assert.deepEqual(places, [[0, 100], [60, 40], [60, 10], [0, 70]]);
 });
 
+test('names of steps are whole where there is room', async () => {
+  const long = (i) => `actor_critic/encoder/transformer/layer_${i}/attention_output`;
+  page = await openChanged((data) => {
+    data.figures.filter(({figure}) => figure === 'operation_wall').forEach((figure, i) => {
+      figure.name = long(i);
+      Object.assign(figure.groups[1], {value: figure.groups[0].value * (2 + i)});
+    });
+  });
+  const names = await page.$$eval(
+      '.waterfall .name',
+      (nodes) => nodes.map((node) => [node.textContent, node.scrollWidth - node.clientWidth]));
+  const operations = names.filter(([name]) => name.startsWith('actor_critic'));
+  assert.ok(operations.length >= 3, `${names}`);
+  for (const [name, hidden] of operations) {
+    assert.match(name, /^actor_critic.encoder.transformer.layer_\d.attention_output$/);
+    assert.ok(hidden <= 0, `${name}: ${hidden} pixels are cut`);
+  }
+});
+
+test('it is said above the figures which runs are compared', async () => {
+  const said = async (first, second) => {
+    page = await openChanged(({groups}) => {
+      Object.assign(groups[0], {name: first[0], runs: first.slice(1)});
+      Object.assign(groups[1], {name: second[0], runs: second.slice(1)});
+    });
+    const note = await page.$eval('.lead + *', (node) => node.textContent);
+    await closeHarmless(page);
+    return note;
+  };
+  assert.equal(await said(['A', 'old.gpubound'], ['B', 'n']), 'A: old.gpubound; B: n');
+  const many = Array.from({length: 9}, (_, i) => `run${i}`);
+  assert.equal(
+      await said(['v1', ...many], ['v2', 'n1', 'n2']),
+      'v1: run0, run1, run2, run3, (5 others); v2: n1, n2');
+  assert.doesNotMatch(await said(['old', 'old'], ['new', 'new']), /old/);
+});
+
 test('steps of many operations are the largest and the sum of the others', async () => {
   page = await openOperations(Array.from({length: 30}, (_, i) => [100, 101 + i]));
   const shown = await steps(page);

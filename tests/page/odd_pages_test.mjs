@@ -375,6 +375,18 @@ test('runs that leave no interval are not said to be alike', async () => {
       /^Of these two runs, B .*; whether that is more than chance is not known\.$/);
 });
 
+test('differences without an interval are drawn, and no column is kept for intervals', async () => {
+  const page = await show('single');
+  const points = await page.$$eval(
+      'tr[data-row^="operation_wall"] .interval > b',
+      (nodes) => nodes.map((node) => parseFloat(node.style.left)));
+  assert.equal(points.length, 40);
+  assert.ok(points.some((left) => left > 55), 'some take longer');
+  const heads =
+      await page.$$eval('thead th:not([hidden])', (nodes) => nodes.map((node) => node.textContent));
+  assert.ok(heads.includes('change') && !heads.includes('95 % interval'), `${heads}`);
+});
+
 test('of many operations that are compared those are listed that matter most', async () => {
   const page = await show('single');
   const names = (await rows(page, '#group-1')).map(({row}) => row).filter(Boolean);

@@ -5,8 +5,9 @@
 // significant is coloured, and marked by a word and a sign as well.
 import {causeText} from './cause_words';
 import {ComparedFigure, ComparedValue, ComparisonData} from './comparison_data';
-import {element, listed, section, table} from './dom';
+import {element, listed, nameCell, othersName, section, table} from './dom';
 import {bounded, exactNs, formatCount, formatShare, formatTime} from './format';
+import {distinctNames} from './names';
 import {themeButton} from './theme';
 import {waterfall} from './waterfall';
 
@@ -27,8 +28,12 @@ const KINDS: [string, string][] = [
 const RESAMPLED: Record<string, string> = {
   'runs': '95 % bootstrap intervals over runs',
   'iterations': '95 % bootstrap intervals over iterations',
-  'nothing': 'no interval: that takes several runs of each, or more iterations',
+  'nothing': 'No interval: that takes several runs of each, or more iterations',
 };
+
+const LETTERS = 40;       // of the name of a row
+const HEAD_LETTERS = 20;  // of a group above a column
+const MOST_RUNS = 4;      // that are named above the figures
 
 type Verdict = NonNullable<ComparedValue['verdict']>;
 
@@ -115,7 +120,7 @@ function reachOf(figures: ComparedFigure[], axis: number): string {
   return `1/${text} x to ${text} x`;
 }
 
-// The interval on a line with no change in its middle.
+// The difference, with its interval, on a line with no change in its middle.
 function intervalCell(
     figure: ComparedFigure, value: ComparedValue, verdict: Verdict|null,
     axis: number): HTMLElement {
@@ -123,13 +128,19 @@ function intervalCell(
   const place = (end: number): number =>
       Math.max(0, Math.min(100, 50 + 50 * placeOf(figure, end) / axis));
   track.append(element('i', {class: 'zero'}));
-  if (valueOf(figure.groups[0]) > 0 && value.low !== null && value.high !== null) {
-    const line = element('span', {class: verdict ?? 'unsure'});
-    line.style.left = `${place(value.low)}%`;
-    line.style.width = `${place(value.high) - place(value.low)}%`;
-    const point = element('b', {class: verdict ?? 'unsure'});
-    point.style.left = `${place(value.difference)}%`;
-    track.append(line, point);
+  const {low, high} = value;
+  if (valueOf(figure.groups[0]) > 0) {
+    if (low !== null && high !== null) {
+      const line = element('span', {class: verdict ?? 'unsure'});
+      line.style.left = `${place(low)}%`;
+      line.style.width = `${place(high) - place(low)}%`;
+      track.append(line);
+    }
+    if (low !== null || valueOf(value) > 0) {
+      const point = element('b', {class: verdict ?? 'unsure'});
+      point.style.left = `${place(value.difference)}%`;
+      track.append(point);
+    }
   }
   return element('td', {class: 'bar-cell'}, [track]);
 }
@@ -173,7 +184,7 @@ function row(figure: ComparedFigure, group: number, axis: number): HTMLElement {
           (figure.figure === 'gpu_idle' ? causeText(figure.name) : figure.name);
   const before = figure.groups[0];
   const node = element('tr', {}, [
-    element('th', {class: 'name', text: name, title: name, attributes: {scope: 'row'}}),
+    nameCell(name, '', LETTERS),
     numberCell('before', before.value, valueText(figure, before), figure.unit),
     numberCell('value', value.value, valueText(figure, value), figure.unit),
     ...changeCells(figure, value, verdict),
@@ -196,6 +207,8 @@ function worthARow(figures: ComparedFigure[], group: number): ComparedFigure[] {
 
 function tables(data: ComparisonData, group: number): HTMLElement[] {
   const nodes: HTMLElement[] = [];
+  const names = [data.groups[0].name, data.groups[group].name];
+  const heads = distinctNames(names, HEAD_LETTERS);
   const add = (title: string, unit: string, figures: ComparedFigure[]): void => {
     if (figures.length === 0) return;
     const shown = worthARow(figures, group);
@@ -203,8 +216,11 @@ function tables(data: ComparisonData, group: number): HTMLElement[] {
     const reach = reachOf(shown, axis);
     nodes.push(element('h3', {text: title}));
     nodes.push(table(
-        `${title}: ${data.groups[group].name} against ${data.groups[0].name}`,
-        [unit, data.groups[0].name, data.groups[group].name, 'change', '95 % interval', reach, ''],
+        `${title}: ${names[1]} against ${names[0]}`,
+        [
+          unit, ...names.map((name) => heads.get(name) ?? name), 'change', '95 % interval', reach,
+          ''
+        ],
         shown.map((figure) => row(figure, group, axis))));
     const more = figures.length - shown.length;
     if (more > 0)
@@ -231,6 +247,17 @@ function simulatedMark(data: ComparisonData): HTMLElement|null {
     text: `SIMULATED DEVICE: GPU times${whose} are those of a model, not of hardware.`,
     attributes: {role: 'note'},
   });
+}
+
+// Which runs |group| and the first are, where their names do not say so.
+function whichRuns(data: ComparisonData, group: number): HTMLElement|null {
+  const pair = [data.groups[0], data.groups[group]];
+  if (pair.every(({name, runs}) => runs.length === 1 && runs[0] === name)) return null;
+  const said = ({name, runs}: typeof pair[0]): string => {
+    const {shown, others} = listed(runs, MOST_RUNS);
+    return `${name}: ${[...shown, ...(others.length > 0 ? [othersName(others)] : [])].join(', ')}`;
+  };
+  return element('p', {class: 'note', text: pair.map(said).join('; ')});
 }
 
 function groupList(data: ComparisonData): HTMLElement {
@@ -260,6 +287,7 @@ export function showComparison(data: ComparisonData): void {
     const steps = waterfall(data, group, unitOf(data));
     main.append(section(id, `${data.groups[group].name} against ${data.groups[0].name}`, [
       element('p', {class: 'lead', text: speed?.finding ?? ''}),
+      whichRuns(data, group),
       ...(speed?.reason ? [element('p', {class: 'reason', text: speed.reason})] : []),
       ...(steps ? [element('h3', {text: 'What makes the difference'}), steps] : []),
       element('p', {class: 'note', text: `${RESAMPLED[resampled]}.`}),

@@ -157,7 +157,7 @@ const NOTHING = ['', '0', '0 %', '\u2013', '-'];
 // Whether |cell| has neither a figure other than zero nor a piece of a bar nor something to touch.
 const saysNothing = (cell: Element|undefined): boolean => cell === undefined ||
     (NOTHING.includes(cell.textContent ?? '') &&
-     cell.querySelector('.bar > span, .interval > span, button, input, a') === null);
+     cell.querySelector('.bar > span, .interval > span, .interval > b, button, input, a') === null);
 
 // Hides columns of |lines|, a head and |rows|, of which no row says anything.
 function hideEmpty(lines: HTMLElement[], rows: HTMLElement[]): void {

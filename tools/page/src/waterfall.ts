@@ -8,6 +8,7 @@ import {element, listed, nameCell, othersName, sumOf, table} from './dom';
 import {exactNs, formatTime} from './format';
 
 const MOST_BARS = 8;
+const LETTERS = 64;        // of a name
 const LEAST_STEP = 0.001;  // of the longer time
 
 interface Bar {
@@ -50,7 +51,7 @@ function rowOf(bar: Bar, whole: number): HTMLElement {
   });
   figure.dataset.ns = String(by);
   const row = element('tr', {}, [
-    nameCell(bar.name),
+    nameCell(bar.name, '', LETTERS),
     figure,
     element(
         'td', {class: 'bar-cell'},
@@ -66,7 +67,9 @@ export function waterfall(data: ComparisonData, group: number, unit: string): HT
   const bars = barsOf(figures, group, data.groups.map(({name}) => name));
   const whole = Math.max(...bars.flatMap(({from, to}) => [from, to]));
   if (figures.length === 0 || whole <= 0) return null;
-  return table(
+  const result = table(
       `From ${data.groups[0].name} to ${data.groups[group].name}`, [unit, 'time', ''],
       bars.map((bar) => rowOf(bar, whole)));
+  result.classList.add('waterfall');
+  return result;
 }
