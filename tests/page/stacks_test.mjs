@@ -3,10 +3,11 @@
 // The icicle of Python functions: bars as wide as their shares of the looks, below those that called
 // them, and a click or a key for one in full width.
 import assert from 'node:assert/strict';
+import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 
-import {browser, open, surround} from './browser.mjs';
+import {browser, moduleOf, open, surround} from './browser.mjs';
 
 const folder = surround('stacks');
 const html = join(folder, 'page.html');
@@ -67,4 +68,67 @@ test('names of functions are text, and looks have a sentence', async () => {
   const [summary] = await page.$$eval(
       '#breakdown details:has(.icicle) summary', (nodes) => nodes.map((n) => n.textContent));
   assert.match(summary, /: 200 looks; the thread ran, or was ready to, in 75 % of them$/);
+});
+
+// Of [begin, end, name] each.
+const laneOf = (events) => ({
+  begins: Float64Array.from(events, ([begin]) => begin),
+  ends: Float64Array.from(events, ([, end]) => end),
+  names: Uint32Array.from(events, ([, , name]) => name),
+});
+
+const outline = (frames) =>
+    frames.map(({name, weight, own, called}) => [name, weight, own, ...outline(called)]);
+
+test('calls of a function by the same callers are one, the longest first', async () => {
+  const {callsOf} = await moduleOf('scope_calls');
+  const names = ['train.py(3): train', 'nn/linear.py(7): forward', 'aten::add', 'loss.py(9): loss'];
+  const lanes = [
+    laneOf([[0, 100, 0], [100, 110, 3]]),
+    laneOf([[0, 10, 3], [20, 50, 1], [60, 90, 1], [102, 104, 2]]),
+    laneOf([[5, 6, 2], [20, 30, 2], [30, 35, 2], [60, 61, 2]]),
+  ];
+  assert.deepEqual(outline(callsOf(lanes, names)), [
+    [
+      'train', 100, 30, ['forward', 60, 44, ['aten::add', 16, 16]],
+      ['loss', 10, 9, ['aten::add', 1, 1]]
+    ],
+    ['loss', 10, 8, ['aten::add', 2, 2]],
+  ]);
+  const [{called: [forward]}] = callsOf(lanes, names);
+  assert.deepEqual([forward.file, forward.line, forward.library], ['nn/linear.py', 7, '']);
+  assert.notEqual(forward.called[0].library, '', 'no Python function');
+});
+
+test('what lies in no scope of the lane above is called by one further up', async () => {
+  const {callsOf} = await moduleOf('scope_calls');
+  const lanes = [laneOf([[0, 100, 0]]), laneOf([[0, 10, 1]]), laneOf([[20, 30, 2]])];
+  assert.deepEqual(
+      outline(callsOf(lanes, ['a', 'b', 'c'])), [['a', 100, 80, ['b', 10, 10], ['c', 10, 10]]]);
+});
+
+test('an imported run has an icicle of its scopes, a thinned one has none', async () => {
+  const bars = async (change) => {
+    const whole = readFileSync(join(folder, 'deep.html'), 'utf8');
+    const file = join(folder, 'imported_deep.html');
+    writeFileSync(
+        file,
+        whole.replace(
+            /(<script type="application\/json".*?>)([^]*?)(?=<\/script>)/, (_, tag, text) => {
+              const data = JSON.parse(text);
+              change(data);
+              return tag + JSON.stringify(data).replaceAll('<', '\\u003c');
+            }));
+    const page = await open(browser, file);
+    return (await frames(page)).length;
+  };
+  const imported = ({report}) => report.device_kind = 'imported';
+  assert.equal(await bars(() => undefined), 0);
+  assert.ok(await bars(imported) > 0);
+  assert.equal(
+      await bars((data) => {
+        imported(data);
+        data.timeline.whole = false;
+      }),
+      0);
 });

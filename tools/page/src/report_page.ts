@@ -20,6 +20,7 @@ import {processName} from './names';
 import {Palette} from './palette';
 import {devices, processTree} from './processes';
 import {rolesSection} from './roles';
+import {scopeCalls} from './scope_calls';
 import {stacks} from './stacks';
 import {readState, writeState} from './state';
 import {summary} from './summary';
@@ -128,8 +129,8 @@ class Page {
       titled(
           'breakdown',
           [
-            this.choices(), this.holder('breakdown'), this.holder('stacks'), this.holder('cpu'),
-            this.holder('lanes'),
+            this.choices(), this.holder('breakdown'), this.holder('calls'), this.holder('stacks'),
+            this.holder('cpu'), this.holder('lanes'),
             element(
                 'details', {},
                 [
@@ -240,6 +241,15 @@ class Page {
     add('counters', 'Hardware counters', counters(report));
     add('corrected', 'Without the profiler', corrected(report, page));
     put('lanes', element('div', {}, lanes(report)));
+    this.fillCalls();
+  }
+
+  // Reads every event of a thread, so not before the figures have been painted.
+  private fillCalls(): void {
+    if (!this.timeline) return;
+    const nodes = scopeCalls(this.data, this.process);
+    this.holders.get('calls')?.replaceChildren(
+        nodes.length > 0 ? part('Functions and operators', nodes) : element('div'));
   }
 
   private addTimeline(): void {
@@ -248,6 +258,7 @@ class Page {
       const timeline = new Timeline(this.data, this.palette, () => this.keep());
       holder.append(timeline.node);
       this.timeline = timeline;
+      this.fillCalls();
       const {begin, end} = this.asked;
       if (begin !== undefined && end !== undefined && begin < end) timeline.see({begin, end});
     }
