@@ -310,6 +310,12 @@ test('a legend names no kind of which there is nothing', async () => {
   assert.ok((await groups('names')).includes('Threads:'));
   assert.ok(!(await groups('classes')).includes('Threads:'), 'it has no operation');
   assert.deepEqual((await groups('deep')).filter((group) => /GPU|CUDA/.test(group)), []);
+  const items = async (name) => {
+    const page = await show(name);
+    return page.$$eval('.timeline > .legend li', (nodes) => nodes.map((node) => node.title));
+  };
+  assert.ok((await items('classes')).includes('comm'));
+  assert.ok(!(await items('names')).includes('comm'));
 });
 
 test('no figure beside a name is cut off in a window of 1280 pixels', async () => {
@@ -349,6 +355,17 @@ test('a column of which no row says anything is not shown, nor explained', async
     const columns = heads.slice(heads.indexOf(first) + 1);
     assert.deepEqual(explained.filter((one) => one !== 'caused'), columns, name);
     assert.equal(columns.includes('unknown'), name === 'page', name);
+  }
+});
+
+test('ticks of the time axis have a unit in which they are short', async () => {
+  for (const [name, last] of [['alike', /^[1-9]\d* ns$/], ['rows', /^\d+\.?\d* [mu]s$/]]) {
+    const page = await show(name);
+    const ticks = await page.$$eval(
+        '.tl-top .tick text', (nodes) => nodes.map((node) => node.textContent).filter(Boolean));
+    assert.ok(ticks.length >= 3, `${ticks}`);
+    assert.match(ticks.at(-1), last);
+    assert.ok(ticks.every((tick) => tick.length <= 8), `${ticks}`);
   }
 });
 

@@ -17,6 +17,18 @@ export function instant(ns: number, stepNs: number): string {
   return `${(ns / 1e9).toFixed(decimals)} s`;
 }
 
+// The largest unit of which |endNs| is one or more.
+const UNITS: [string, number][] = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
+const unitOf = (endNs: number): [string, number] =>
+    UNITS.find(([, ns]) => endNs >= ns) ?? UNITS[UNITS.length - 1];
+
+// Of a tick, in the unit of the last one.
+function tickText(ns: number, stepNs: number, endNs: number): string {
+  const [unit, size] = unitOf(endNs);
+  const decimals = Math.max(0, Math.ceil(Math.log10(size / Math.max(stepNs, 1)) - 1e-9));
+  return `${(ns / size).toFixed(decimals)} ${unit}`;
+}
+
 // Of 11 pixels high, in the widest of the fonts that style.css names.
 const LETTER = 7;
 const APART = 10;
@@ -33,7 +45,7 @@ function ticksOf(scale: ScaleLinear<number, number>, count: number): Ticks {
   const seconds = scale.ticks(count);
   const [begin, end] = scale.domain();
   const stepNs = (seconds.length > 1 ? seconds[1] - seconds[0] : end - begin) * 1e9;
-  const label = instant(end * 1e9, stepNs);
+  const label = tickText(end * 1e9, stepNs, end * 1e9);
   return {seconds, stepNs, labelPixels: label.length * LETTER};
 }
 
@@ -55,7 +67,7 @@ export function paintAxis(svg: Svg, visible: Stretch, width: number): void {
       .join('g')
       .attr('transform', `translate(0,${HEIGHT - 1})`)
       .call(axisTop(scale).tickValues(seconds).tickFormat(
-          (s, i) => isFree(Number(s), i) ? instant(Number(s) * 1e9, stepNs) : ''))
+          (s, i) => isFree(Number(s), i) ? tickText(Number(s) * 1e9, stepNs, visible.end) : ''))
       .selectAll<SVGTextElement, number>('.tick text')
       .attr('text-anchor', (s) => (isOut(s) ? 'end' : 'middle'))
       .attr('dx', (s) => (isOut(s) ? width + BEYOND - scale(s) : 0));

@@ -17,7 +17,9 @@ function item(color: string, text: string, shown = text): HTMLElement {
 
 // One line for each kind of track that the run has.
 export function timelineLegend(data: PageData, palette: Palette): HTMLElement {
-  const {tracks, thinned, idle} = data.timeline;
+  const {tracks, thinned, idle, comm_names: comm, copy_names: copies} = data.timeline;
+  const classes =
+      ['compute', ...(comm.length > 0 ? ['comm'] : []), ...(copies.length > 0 ? ['copy'] : [])];
   const operations = palette.operationNames().slice(0, MOST_OPERATIONS);
   const shown = distinctNames(operations, LETTERS);
   const kinds = new Set(tracks.map(({kind}) => kind));
@@ -29,10 +31,7 @@ export function timelineLegend(data: PageData, palette: Palette): HTMLElement {
       items.length > 0 ? [element('li', {class: 'legend-group', text: title}), ...items] : [];
   return element('ul', {class: 'legend', attributes: {'aria-label': 'Colours of the timeline'}}, [
     ...group(
-        'GPU:',
-        kinds.has('device') ?
-            ['compute', 'comm', 'copy'].map((name) => item(palette.ofWork(name), name)) :
-            []),
+        'GPU:', kinds.has('device') ? classes.map((name) => item(palette.ofWork(name), name)) : []),
     ...group('GPU idle:', [...causes].map((cause) => item(palette.ofCause(cause), textOf(cause)))),
     ...group(
         'CUDA calls:',
