@@ -53,6 +53,17 @@ std::string ScopeName(const Label& label) {
   return waits && pids ? "wait for " + label.text : label.text;
 }
 
+// Whether |number| stands in |name|, and not as a part of a longer one.
+bool HasNumber(const std::string& name, const std::string& number) {
+  const auto is_digit = [&name](size_t at) {
+    return at < name.size() && name[at] >= '0' && name[at] <= '9';
+  };
+  for (size_t at = name.find(number); at != std::string::npos; at = name.find(number, at + 1)) {
+    if ((at == 0 || !is_digit(at - 1)) && !is_digit(at + number.size())) return true;
+  }
+  return false;
+}
+
 // A track while its events stream by.
 struct OpenTrack {
   OpenTrack(TrackKind kind, std::string title, const BucketGrid& grid, DetailPlan* plan)
@@ -137,9 +148,12 @@ class ProcessTracks {
     return std::make_unique<OpenTrack>(kind, title, grid_, plan_);
   }
 
-  std::string ThreadTitle(const ThreadTrace& thread) const {
+  // Other tools name threads after their ids, and have threads without one.
+  static std::string ThreadTitle(const ThreadTrace& thread) {
     const std::string name = thread.name.empty() ? "thread" : thread.name;
-    return name + " " + std::to_string(thread.tid);
+    const std::string tid = std::to_string(thread.tid);
+    if (thread.tid == UINT32_MAX || HasNumber(name, tid)) return name;
+    return name + " " + tid;
   }
 
   void FollowThreads() {

@@ -97,6 +97,22 @@ TEST_F(PageJsonTest, TracksAreDevicesStreamsThreadsAndTheirCalls) {
   EXPECT_THAT(kinds, ElementsAre("device", "stream", "thread", "calls"));
 }
 
+TEST_F(PageJsonTest, AThreadThatIsNamedAfterItsIdIsNotNumberedTwice) {
+  const auto title = [this](const std::string& name, uint32_t tid) {
+    ThreadTrace& thread = process().threads[0];
+    thread.name = name;
+    thread.tid = process().main_tid = tid;
+    Build();
+    return TrackOf(TrackKind::kThread).title;
+  };
+  Scope(kOuter, 1'100, 1'900);
+  EXPECT_EQ(title("main", 7), "main 7");
+  EXPECT_EQ(title("", 7), "thread 7");
+  EXPECT_EQ(title("thread 7 (python3)", 7), "thread 7 (python3)");
+  EXPECT_EQ(title("worker 17", 7), "worker 17 7");
+  EXPECT_EQ(title("thread 0 (python3)", UINT32_MAX), "thread 0 (python3)") << "it has no id";
+}
+
 TEST_F(PageJsonTest, EventsHaveTheRunsTimeAndTheirDepth) {
   Scope(kOuter, 1'100, 1'900);
   Scope(kInner, 1'200, 1'300);
