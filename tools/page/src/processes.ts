@@ -123,7 +123,7 @@ function nameOf(report: Report, {host, pid, name}: Device['processes'][0]): stri
 
 function deviceTable(report: Report): HTMLElement {
   return table(
-      'Devices', ['device', '', 'busy', 'share', 'nvidia-smi', 'it would show'],
+      'Devices', ['device', '', 'busy', 'share', 'nvidia-smi', 'nvidia-smi would show'],
       report.devices.map(
           (device) => element('tr', {}, [
             deviceCell('th', report, device),
