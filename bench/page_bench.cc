@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// page_bench [--events N] [--dir DIR] [--html FILE]
+// page_bench [--events N] [--processes N] [--dir DIR] [--html FILE]
 //
 // From a run directory to its report page: seconds for the report alone and for the page on top of
 // it, and what the page weighs. --html keeps the page, to be opened and timed in a browser
-// (tests/page does). The default is 1e7 events.
+// (tests/page does). The default is 1e7 events of one process.
 #include <time.h>
 
 #include <cstdio>
@@ -27,10 +27,10 @@ double Now() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-int Measure(uint64_t events, const std::string& dir, const std::string& html) {
+int Measure(uint64_t events, uint32_t processes, const std::string& dir, const std::string& html) {
   std::string run = dir + "/page_bench-XXXXXX";
   if (mkdtemp(run.data()) == nullptr) return 1;
-  WriteBenchRun(run, events, 1);
+  WriteBenchRun(run, events, processes);
   const double begin = Now();
   const Result<AnalyzedRun> analyzed = AnalyzeRun(run);
   const double analyzed_at = Now();
@@ -53,13 +53,16 @@ int Measure(uint64_t events, const std::string& dir, const std::string& html) {
 
 int main(int argc, char** argv) {
   uint64_t events = 10'000'000;
+  uint32_t processes = 1;
   std::string dir = "/tmp";
   std::string html;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view option = argv[i];
     if (option == "--events") events = std::strtoull(argv[i + 1], nullptr, 10);
+    if (option == "--processes")
+      processes = static_cast<uint32_t>(std::strtoul(argv[i + 1], nullptr, 10));
     if (option == "--dir") dir = argv[i + 1];
     if (option == "--html") html = argv[i + 1];
   }
-  return gpubound::Measure(events, dir, html);
+  return gpubound::Measure(events, processes, dir, html);
 }

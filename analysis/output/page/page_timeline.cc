@@ -66,8 +66,9 @@ bool HasNumber(const std::string& name, const std::string& number) {
 
 // A track while its events stream by.
 struct OpenTrack {
-  OpenTrack(TrackKind kind, std::string title, const BucketGrid& grid, DetailPlan* plan)
-      : track{}, band(grid), keeper(plan) {
+  OpenTrack(TrackKind kind, std::string title, const BucketGrid& grid, uint32_t coarser,
+            DetailPlan* plan)
+      : track{}, band(grid, coarser), keeper(plan) {
     track.kind = kind;
     track.title = std::move(title);
   }
@@ -102,12 +103,13 @@ uint32_t At(const std::vector<uint32_t>& numbers, uint32_t id) {
 class ProcessTracks {
  public:
   ProcessTracks(const ProcessTrace& process, const ReportProcess& report, int64_t to_run_ns,
-                const BucketGrid& grid, const PageLimits& limits, NameTable* names,
-                ClassBits* name_classes, DetailPlan* plan)
+                const BucketGrid& grid, uint32_t coarser, const PageLimits& limits,
+                NameTable* names, ClassBits* name_classes, DetailPlan* plan)
       : process_(process),
         report_(report),
         to_run_ns_(to_run_ns),
         grid_(grid),
+        coarser_(coarser),
         limits_(limits),
         names_(names),
         name_classes_(name_classes),
@@ -145,7 +147,11 @@ class ProcessTracks {
 
  private:
   std::unique_ptr<OpenTrack> Open(TrackKind kind, const std::string& title) {
-    return std::make_unique<OpenTrack>(kind, title, grid_, plan_);
+    // A device's only stream is what the device is.
+    const bool is_fine =
+        kind == TrackKind::kDevice ||
+        (kind == TrackKind::kStream && process_.streams.size() <= process_.devices.size());
+    return std::make_unique<OpenTrack>(kind, title, grid_, is_fine ? 1 : coarser_, plan_);
   }
 
   // Other tools name threads after their ids, and have threads without one.
@@ -256,6 +262,7 @@ class ProcessTracks {
   const ReportProcess& report_;
   const int64_t to_run_ns_;  // what to add to a time of the process
   const BucketGrid grid_;
+  const uint32_t coarser_;  // than |grid_|: the bands of all tracks but devices
   const PageLimits& limits_;
   NameTable* names_;
   ClassBits* name_classes_;
@@ -351,6 +358,9 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
   timeline.grid =
       GridOver(timeline.span_ns, static_cast<uint32_t>(std::clamp<uint64_t>(
                                      buckets, limits.fewest_buckets, limits.most_buckets)));
+  // Of very many tracks devices alone, which are what is seen at first, get the fewest buckets.
+  const auto coarser = static_cast<uint32_t>(std::clamp<uint64_t>(
+      limits.fewest_buckets / std::max<uint64_t>(buckets, 1), 1, limits.coarsest));
   const auto track_most =
       static_cast<uint32_t>(std::max<uint64_t>(2 * limits.window_events / tracks, 50));
   // Runs of several hosts are not compacted, so all clocks are the first one's.
@@ -371,8 +381,8 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
   processes.reserve(run.processes.size());
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const int64_t to_run_ns = aligned_ns[p] - begin_ns;
-    processes.emplace_back(run.processes[p], report.processes[p], to_run_ns, timeline.grid, limits,
-                           &names, &name_classes, &plan);
+    processes.emplace_back(run.processes[p], report.processes[p], to_run_ns, timeline.grid, coarser,
+                           limits, &names, &name_classes, &plan);
     processes.back().Follow();
     timeline.iterations.push_back(
         PointsOf(report.processes[p], timeline.offset_ns[p], limits.iteration_points));

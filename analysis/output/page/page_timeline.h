@@ -25,6 +25,7 @@ struct PageLimits {
   uint64_t band_bytes = 1'000'000;  // of all coarse levels, before base64
   uint32_t most_buckets = 16'384;
   uint32_t fewest_buckets = 256;
+  uint32_t coarsest = 16;            // buckets in one, of tracks that are no devices
   uint64_t events = 200'000;         // a run with no more is kept whole
   uint64_t window_events = 3'000;    // aimed at in a detail window
   size_t iteration_points = 2'000;   // of one process

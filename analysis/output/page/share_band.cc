@@ -60,7 +60,7 @@ void ShareBand::CloseBucket() {
 }
 
 void ShareBand::WriteRun() {
-  column_.Varint(run_length_);
+  column_.Varint(uint64_t{run_length_} * coarser_);
   column_.Varint(run_.size());
   for (const auto& [name, share] : run_) {
     column_.Varint(name);

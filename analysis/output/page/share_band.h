@@ -34,7 +34,10 @@ class ShareBand {
   static constexpr size_t kKept = 3;
   static constexpr uint32_t kOther = 0;
 
-  explicit ShareBand(const BucketGrid& grid) : grid_(grid) {}
+  // With |coarser| above 1, so many buckets are one: all of them get what it had in the mean.
+  explicit ShareBand(const BucketGrid& grid, uint32_t coarser = 1)
+      : grid_{grid.bucket_ns * coarser, (grid.buckets + coarser - 1) / coarser},
+        coarser_(coarser) {}
 
   // [begin_ns, end_ns) belongs to |name|. Begins never decrease; what was told before is not told
   // again, so of intervals that overlap the first one counts.
@@ -43,7 +46,7 @@ class ShareBand {
   bool empty() const { return end_ns_ == 0; }
   // Runs of equal buckets: the run's length, then the number of names in each of its buckets, then
   // for each name the name and its share in 1/255, at least 1. Buckets behind the last run are
-  // empty. Nothing may be added after.
+  // empty; the last run may reach behind the last bucket. Nothing may be added after.
   const ByteColumn& Finish();
 
  private:
@@ -52,6 +55,7 @@ class ShareBand {
   void WriteRun();
 
   const BucketGrid grid_;
+  const uint32_t coarser_;
   int64_t end_ns_ = 0;
   uint32_t bucket_ = 0;
   std::vector<std::pair<uint32_t, int64_t>> times_;  // of the bucket, by name

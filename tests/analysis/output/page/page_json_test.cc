@@ -301,6 +301,26 @@ TEST_F(PageJsonTest, TheOnlyStreamOfADeviceHasItsCoarseLevelWithoutHoldingIt) {
   EXPECT_THAT(bands(), ElementsAre(false, false, false));
 }
 
+TEST_F(PageJsonTest, OfTooManyTracksDevicesKeepTheirBucketsAndOthersHaveFewer) {
+  for (int64_t at = 1'000; at < 2'000; at += 8) {
+    Scope(kOuter, at, at + 3);
+    Kernel(at, at + 3);
+  }
+  PageLimits limits;
+  limits.most_buckets = 256;
+  const auto bytes = [&](uint64_t band_bytes) {
+    limits.band_bytes = band_bytes;
+    Build(limits);
+    return std::pair(TrackOf(TrackKind::kDevice).band.bytes().size(),
+                     TrackOf(TrackKind::kThread).band.bytes().size());
+  };
+  const auto [device, thread] = bytes(1'000'000);
+  const auto [many_device, many_thread] = bytes(2'000);
+  EXPECT_EQ(many_device, device);
+  EXPECT_LT(many_thread, thread / 3);
+  EXPECT_GT(many_thread, 0u);
+}
+
 TEST_F(PageJsonTest, TheLongestGapsOfADeviceHaveTheirCauses) {
   Scope(kOuter, 1'000, 2'000);
   Kernel(1'100, 1'300);

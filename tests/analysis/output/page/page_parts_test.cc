@@ -73,6 +73,13 @@ TEST_F(ShareBandTest, EqualBucketsAreARun) {
   EXPECT_THAT(Finished(), ElementsAre(3, 1, 5, 255));
 }
 
+TEST_F(ShareBandTest, BucketsThatAreOneHaveOneShareAndKeepTheirNumber) {
+  ShareBand band(GridOver(1000, 10), /*coarser=*/4);
+  band.Add(0, 300, 5);
+  band.Add(500, 900, 5);
+  EXPECT_THAT(BytesOf(band.Finish()), ElementsAre(8, 1, 5, 191, 4, 1, 5, 64));
+}
+
 TEST_F(ShareBandTest, AnIntervalIsCutAtTheBucketsEdges) {
   band_.Add(150, 220, 5);
   EXPECT_THAT(Finished(), ElementsAre(1, 0, 1, 1, 5, 128, 1, 1, 5, 51));
