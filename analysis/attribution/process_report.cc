@@ -190,6 +190,7 @@ void FillReport(const ProcessTrace& process, const SweepResult& sweep, const Lab
   input.cpu = &sweep.cpu;
   report->host = process.identity.host;
   report->pid = process.identity.pid;
+  if (process.job) report->rank = process.job->rank;
   report->name = process.name;
   report->start_ns = process.identity.start_realtime_ns;
   report->span_ns = SpanOf(process).length();

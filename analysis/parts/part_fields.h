@@ -100,7 +100,7 @@ GPUBOUND_MESSAGE(ReportSyncLine, operation, at)
 GPUBOUND_MESSAGE(ReportStacks, operation, start_up, looks, runnable_share, parts, frames)
 // Not |corrected|, which needs the replay of the whole run; and not what a run says of its processes
 // together: |parent|, |after_run_began_ns|, |training|.
-GPUBOUND_PART_OF_MESSAGE(ReportProcess, host, pid, name, start_ns, span_ns, span_end, cells, operations, kernels,
+GPUBOUND_PART_OF_MESSAGE(ReportProcess, host, pid, rank, name, start_ns, span_ns, span_end, cells, operations, kernels,
                  operation_kernels, categories, ops, gpu_busy_ns, gpu_wait_ns, gpu_sum_ns, smi_model, most_smi_model,
                  inflation, unknown_ns, device_shares, gaps, idle_marks, queued_gaps, event_wait_gaps, launches, lanes,
                  iterations, waits, awaited, counters, progress, throughput, sm_fill_is_upper_bound,

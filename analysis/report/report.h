@@ -234,6 +234,7 @@ struct RunTraining;
 struct ReportProcess {
   std::string host;
   int64_t pid = 0;
+  std::optional<int64_t> rank;  // as a launcher of several called it, or who started it
   std::string name;
   std::optional<int64_t> parent;  // pid; absent when the parent is not part of the run
   int64_t start_ns = 0;           // CLOCK_REALTIME

@@ -354,6 +354,7 @@ Json StacksJson(const ReportStacks& stacks) {
 Json ProcessJson(const ReportProcess& process) {
   return Json{{"host", process.host},
               {"pid", process.pid},
+              {"rank", OrNull(process.rank)},
               {"name", process.name},
               {"parent", OrNull(process.parent)},
               {"start_ns", process.start_ns},

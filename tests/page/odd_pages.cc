@@ -193,8 +193,10 @@ void GiveLongNames(Run* run) {
   static constexpr const char* kFunctors[] = {"CUDAFunctor_add", "CUDAFunctor_mul",
                                               "AddcmulFunctor",  "LerpScalarFunctor",
                                               "SqrtFunctor",     "RsqrtFunctor"};
+  int64_t rank = 0;
   for (ProcessTrace& process : run->processes) {
     process.name = "ppo_worker_with_a_really_long_program_name_of_rank";
+    process.job = gpubound::JobRank{"RANK", rank++, static_cast<int64_t>(run->processes.size())};
     for (gpubound::Work& work : process.works) {
       for (int i = 0; i < 6; ++i) {
         if (work.name == "kernel" + std::to_string(i)) work.name = TemplateName(kFunctors[i]);

@@ -273,7 +273,7 @@ for (const width of [1280, 400]) {
                                                        whole: node.scrollWidth <= node.clientWidth,
                                                      })));
     assert.equal(pids.length, 8);
-    for (const {text, whole} of pids) assert.ok(whole && /\(pid \d+\)$/.test(text), text);
+    for (const {text, whole} of pids) assert.ok(whole && /pid \d+, rank \d\)$/.test(text), text);
   });
 }
 

@@ -19,9 +19,17 @@ namespace {
 
 using Json = OrderedJson;
 
-constexpr std::array<std::string_view, 10> kOfProcess = {
-    "host",    "pid",         "name",       "parent",      "start_ns",
-    "span_ns", "gpu_busy_ns", "operations", "gpu_wait_ns", "gpu_busy_is_upper_bound"};
+constexpr std::array<std::string_view, 11> kOfProcess = {"host",
+                                                         "pid",
+                                                         "rank",
+                                                         "name",
+                                                         "parent",
+                                                         "start_ns",
+                                                         "span_ns",
+                                                         "gpu_busy_ns",
+                                                         "operations",
+                                                         "gpu_wait_ns",
+                                                         "gpu_busy_is_upper_bound"};
 constexpr std::array<std::string_view, 14> kOfOperation = {
     "operation",  "wall_ns",      "cpu_only_ns", "cpu_gpu_ns",        "gpu_only_ns",
     "waiting_ns", "idle_ns",      "unknown_ns",  "gpu_busy_ns",       "gpu_caused_ns",

@@ -127,6 +127,7 @@ TEST_F(ReportJsonTest, AFindingHasKindSeverityEvidenceActionSavingAndGain) {
 TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {
   EXPECT_EQ(KeysOf(json_["processes"][0]), (Keys{"host",
                                                  "pid",
+                                                 "rank",
                                                  "name",
                                                  "parent",
                                                  "start_ns",

@@ -227,6 +227,7 @@ export interface WeightSync {
 export interface ReportProcess {
   host: string;
   pid: number;
+  rank: number|null;
   name: string;
   parent: number|null;
   start_ns: number;

@@ -4,11 +4,14 @@
 import {Device, Report, ReportProcess} from './data';
 import {shortName} from './format';
 
-// Containers and hosts share pids. |word|: before the pid.
+// Containers and hosts share pids, and in a run of several ranks each has its own. |word|: before the pid.
 export function processName(report: Report, process: ReportProcess, word = 'pid '): string {
-  const {name, pid, host} = process;
+  const {name, pid, host, rank} = process;
   const isShared = report.processes.some((other) => other.pid === pid && other.host !== host);
-  return `${name || 'process'} (${word}${pid}${isShared ? ` on ${host}` : ''})`;
+  const isOfSeveral =
+      rank !== null && report.processes.some((other) => other.rank !== null && other.rank !== rank);
+  return `${name || 'process'} (${word}${pid}${isShared ? ` on ${host}` : ''}` +
+      `${isOfSeveral ? `, rank ${rank}` : ''})`;
 }
 
 const SHORT = 12;  // "GPU-1a2b3c4d", the first group of a uuid
