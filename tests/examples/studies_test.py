@@ -4,18 +4,25 @@ programs to its page. Environment of what records: GPUBOUND_COMMAND, and the pac
 import contextlib
 import copy
 import importlib
+import importlib.util
 import io
 import json
+import math
 import pathlib
 import re
+import sqlite3
+import statistics
 import sys
 import tempfile
+import types
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "studies"
 sys.path.insert(0, str(ROOT / "examples" / "studies"))
-NAMES = ("on_off_policy", "time_to_result")
+NAMES = ("on_off_policy", "time_to_result", "temporal_queries")
+SIMULATED = ("time_to_result", "temporal_queries")
+READS_TABLES = all(importlib.util.find_spec(name) for name in ("polars", "duckdb", "pyarrow"))
 
 
 def figures_of(folder, name):
@@ -63,13 +70,94 @@ class PagesTest(unittest.TestCase):
                 "pip install . -r examples/studies/requirements.txt", f"python examples/studies/{module.NAME}.py"])
 
     def test_pages_of_the_simulated_device_say_so_wherever_figures_stand(self):
-        page = (PAGES / "time_to_result.md").read_text()
-        self.assertIn("SIMULATED DEVICE", "\n".join(page.splitlines()[:4]))
-        self.assertIn("SIMULATED DEVICE", (PAGES / "time_to_result.svg").read_text())
-        headings = [part for part in page.split("\n## ")[1:] if "\n|" in part]
-        self.assertGreater(len(headings), 3)
-        for part in headings:
-            self.assertIn("SIMULATED DEVICE", part.splitlines()[0])
+        for name in SIMULATED:
+            page = (PAGES / f"{name}.md").read_text()
+            self.assertIn("SIMULATED DEVICE", "\n".join(page.splitlines()[:4]))
+            self.assertIn("SIMULATED DEVICE", (PAGES / f"{name}.svg").read_text())
+            headings = [part for part in page.split("\n## ")[1:] if "\n|" in part]
+            self.assertGreater(len(headings), 3)
+            for part in headings:
+                self.assertIn("SIMULATED DEVICE", part.splitlines()[0])
+
+
+MS = 1_000_000
+
+
+class MadeRun:
+    """Tables that are made up, as gpubound.open() gives those of a run: of a learner, process 1, and an actor, 2."""
+
+    TABLES = {
+        "counter": (("process", "name"), [(2, "role:rollout"), (1, "role:train"), (1, "env_steps")]),
+        "scope": (("process", "kind", "name", "begin_ns", "end_ns"), [
+            (process, kind, name, begin * MS, end * MS) for process, kind, name, begin, end in (
+                (1, "operation", "weight_sync", 7000, 7050), (1, "operation", "update", 7150, 7350),
+                (1, "layer", "2", 7350, 7400), (1, "operation", "weight_sync", 7400, 7450),
+                (1, "operation", "update", 7500, 7550), (1, "operation", "within", 7160, 7170),
+                (1, "operation", "update", 7900, 7950), (1, "operation", "weight_sync", 8000, 8010),
+                (2, "operation", "simulation", 7003, 8153), (2, "operation", "simulation", 8153, 8153))]),
+        "gpu": (("process", "begin_ns", "end_ns"), [
+            (1, 7340 * MS, 7380 * MS), (1, 7600 * MS, 7610 * MS), (2, 7610 * MS, 7900 * MS)]),
+        "step": (("process", "time_ns", "number"), [
+            (process, time * MS, number) for process, time, number in (
+                (1, 7050, 4), (1, 7300, 5), (1, 7400, 6), (2, 7410, 0), (1, 7860, 7), (1, 8100, 8))]),
+        "process_tree": (("process", "time_ns", "run_delay_ns"), [
+            (process, time * MS, delay * MS) for process, time, delay in (
+                (1, 7000, 10), (1, 7200, 40), (2, 7250, 999), (1, 7400, 60), (1, 7700, 300), (1, 7900, 310))])}
+
+    def __init__(self):
+        self.database = sqlite3.connect(":memory:")
+        self.database.create_function("sqrt", 1, math.sqrt)
+        for name, (columns, rows) in self.TABLES.items():
+            self.database.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+            self.database.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", rows)
+
+    def sql(self, query):
+        rows = self.database.execute(query).fetchall()
+        return types.SimpleNamespace(values=lambda: dict(enumerate(map(list, zip(*rows)))))
+
+    def table(self, name, columns):
+        import polars
+        import pyarrow
+
+        all_columns, rows = self.TABLES[name]
+        read = {column: [row[all_columns.index(column)] for row in rows] for column in columns}
+        return types.SimpleNamespace(polars=lambda: polars.DataFrame(read), arrow=lambda: pyarrow.table(read))
+
+
+@unittest.skipUnless(READS_TABLES, "polars, duckdb and pyarrow are not all installed")
+class WaysTest(unittest.TestCase):
+    """Questions, each in its three ways, of made tables, whose answers are worked out here in another way."""
+
+    def answers(self, question):
+        import temporal_ways
+
+        for way, make in temporal_ways.WAYS.items():
+            asked = make(MadeRun())
+            asked.read(question)
+            yield way, asked.ask(question)
+
+    def test_windows_hold_what_of_each_operation_lies_in_their_second(self):
+        scopes = [(name, begin - 7000 * MS, end - 7000 * MS)
+                  for _, kind, name, begin, end in MadeRun.TABLES["scope"][1] if kind == "operation"]
+        expected = [(tenth, name, sum(max(0, min(end, (tenth + 1) * 100 * MS) - max(begin, (tenth - 9) * 100 * MS))
+                                      for other, begin, end in scopes if other == name))
+                    for tenth in range(21) for name in sorted({scope[0] for scope in scopes})]
+        for way, found in self.answers("windows"):
+            self.assertEqual(found, expected, way)
+
+    def test_a_starvation_ends_with_an_operation_of_the_learner_or_work_of_its_device(self):
+        for way, found in self.answers("starvation"):
+            self.assertEqual(found, [(1, 7050 * MS, 100 * MS), (2, 7610 * MS, 290 * MS)], way)
+
+    def test_delays_lie_between_samples_and_iterations_after_the_last_one_are_left_out(self):
+        lengths, delays = [250, 100, 460], [50 - 17.5, 60 - 50, 308 - 60]
+        correlation = statistics.correlation(lengths, delays)
+        for way, found in self.answers("correlation"):
+            self.assertEqual([row[:2] for row in found], [(number, length * MS) for number, length in
+                                                          zip((5, 6, 7), lengths)], way)
+            for row, delay in zip(found, delays):
+                self.assertAlmostEqual(row[2], delay * MS, delta=1, msg=way)
+                self.assertAlmostEqual(row[3], correlation, places=9, msg=way)
 
 
 class StudyTest(unittest.TestCase):
@@ -111,6 +199,34 @@ class SmallTest(StudyTest):
                 self.assertEqual(sum(part["wall_ns"] for part in run["parts"]), run["parts_ns"])
         self.assertEqual({row["B"]["time_to_target"]["low"] is not None for row in figures["growing"]["2"]}, {True})
         self.assertIn("3 of 3", page)
+
+    @unittest.skipUnless(READS_TABLES, "polars, duckdb and pyarrow are not all installed")
+    def test_temporal_queries_go_from_runs_to_the_page(self):
+        page, figures = self.page_of("temporal_queries")
+        clocks_apart_ns = MS
+        for size, of in figures["answers"].items():
+            with self.subTest(size):
+                self.assertEqual(figures["runs"][size][0]["device_kind"], "simulated")
+                self.assertEqual(of["rows"]["starvation"], len(of["starvation"]["own_ns"]))
+                # The program reads its clocks outside of operations.
+                for found, own in zip(of["starvation"]["ns"], of["starvation"]["own_ns"]):
+                    self.assertGreater(found, own - clocks_apart_ns)
+                clocked = {name: made for name, made in of["windows"].items() if made["own_ns"] is not None}
+                self.assertEqual(set(clocked), {"inference", "simulation", "update", "weight_sync"})
+                for made in clocked.values():
+                    self.assertGreater(made["total_ns"], 0)
+                    self.assertLess(made["total_ns"], made["own_ns"] + clocks_apart_ns)
+                self.assertGreater(of["correlation"]["sampled"], 2)
+        self.assertIn("*starvation*", page)
+
+    def test_ways_that_differ_fail_the_study(self):
+        import study
+        import temporal_queries
+
+        temporal_queries.check_same("", [(1, "a", 0.1 + 0.2)], [[1, "a", 0.3]])
+        for other in ([(1, "a", 0.3)] * 2, [(2, "a", 0.3)], [(1, "b", 0.3)], [(1, "a", 0.3001)], [(1, "a")]):
+            with self.assertRaises(study.Failed):
+                temporal_queries.check_same("", other, [(1, "a", 0.3)])
 
 
 class FrameworksTest(StudyTest):
