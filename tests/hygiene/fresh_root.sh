@@ -60,9 +60,11 @@ make_fresh_root() {
   mount --rbind /dev "$fresh/dev"
 }
 
-# inside FOLDER COMMAND: runs it there.
+# inside FOLDER COMMAND: runs it there, with that root as the one of a mount namespace: in a mere chroot no program
+# may make a user namespace.
 inside() {
-  chroot "$fresh" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+  unshare --mount bash -c 'cd "$1" && mkdir -p .outside && pivot_root . .outside && umount -l /.outside && shift &&
+    exec "$@"' enter "$fresh" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     $(env | grep -E '^(https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|PIP_[A-Z_]+|[nN][pP][mM]_[cC][oO][nN][fF][iI][gG]_[A-Za-z_]+|SSL_CERT_FILE|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE)=' | tr '\n' ' ') \
     bash -c "cd '$1' && $2"
 }

@@ -111,6 +111,52 @@ struct Found {
   std::string verdict;
 };
 
+// What programs of another user need of the build, where they can reach it: root's home is closed to
+// them, and a checkout may lie there.
+class ReachableBuild {
+ public:
+  ReachableBuild() {
+    if (geteuid() != 0 || OthersReach(GPUBOUND_TEST_COMMAND)) return;
+    std::string pattern = testing::TempDir() + "reachable.XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    chmod(folder_.c_str(), 0755);
+    const fs::path build = fs::path(GPUBOUND_TEST_COMMAND).parent_path().parent_path();
+    for (const char* name : {"bin", "lib"}) {
+      fs::create_directory(folder_ / name);
+      for (const fs::directory_entry& entry : fs::directory_iterator(build / name)) {
+        if (entry.is_regular_file())
+          fs::copy_file(entry.path(), folder_ / name / entry.path().filename());
+      }
+    }
+    fs::copy_file(GPUBOUND_TEST_VICTIM, folder_ / "victim");
+  }
+  ~ReachableBuild() {
+    if (!folder_.empty()) fs::remove_all(folder_);
+  }
+
+  std::string Command() const {
+    return folder_.empty() ? GPUBOUND_TEST_COMMAND : folder_ / "bin" / "gpubound";
+  }
+  std::string Victim() const { return folder_.empty() ? GPUBOUND_TEST_VICTIM : folder_ / "victim"; }
+
+ private:
+  static bool OthersReach(const fs::path& path) {
+    for (fs::path folder = path.parent_path(); folder != folder.root_path();
+         folder = folder.parent_path()) {
+      if ((fs::status(folder).permissions() & fs::perms::others_exec) == fs::perms::none)
+        return false;
+    }
+    return true;
+  }
+
+  fs::path folder_;  // empty: the build itself
+};
+
+const ReachableBuild& Build() {
+  static const ReachableBuild build;
+  return build;
+}
+
 class MatrixTest : public testing::Test {
  protected:
   MatrixTest() {
@@ -125,7 +171,7 @@ class MatrixTest : public testing::Test {
     runner_.SetDirectory(folder_);
     runner_.Set("DISK", folder_ / "disk");
     runner_.Set("KEPT", folder_ / "kept");
-    runner_.Set("VICTIM", GPUBOUND_TEST_VICTIM);
+    runner_.Set("VICTIM", Build().Victim());
     runner_.Set("VICTIM_ERR", folder_ / "err");
     runner_.Set("VICTIM_PROGRESS", folder_ / "progress");
     runner_.Set("VICTIM_FILE", folder_ / "file of the victim");
@@ -156,7 +202,7 @@ class MatrixTest : public testing::Test {
                                               "libtcmalloc-minimal4 and libmimalloc2.0.\n"
                                            << plain.outcome.err << plain.err;
     const Done recorded =
-        RunOn(ground, {GPUBOUND_TEST_COMMAND, "run", "-q", "-o", RunPath(), "--"}, program);
+        RunOn(ground, {Build().Command(), "run", "-q", "-o", RunPath(), "--"}, program);
     if (IsHarmed(plain, recorded)) ++counts->harmed;
     const Found found = Look();
     const bool complete = found.verdict.starts_with("complete");
@@ -265,7 +311,7 @@ TEST_P(GroundTest, ProgramsDoOnEveryGroundWhatTheyDoWithoutUs) {
   for (const char* action : GetParam().actions.empty() ? general : GetParam().actions) {
     Ground ground = GetParam();
     if (std::string(action) == ground.not_said) ground.loss = Loss::kNotSaid;
-    Try("grounds", ground, action, {GPUBOUND_TEST_VICTIM, action});
+    Try("grounds", ground, action, {Build().Victim(), action});
   }
 }
 
@@ -301,7 +347,7 @@ TEST_F(MatrixTest, AProgramWhoseSandboxRefusesACallDoesWhatItDoesWithoutUs) {
         Try(refusal == 0 ? "killed for" : "refused",
             {call.name, "", "", is_first && refusal == 0 ? Loss::kNotSaid : Loss::kIfSaid},
             std::string(moment) + (refusal == 0 ? ", by a kill" : ", by an error"),
-            {GPUBOUND_TEST_VICTIM, moment});
+            {Build().Victim(), moment});
       }
     }
   }
@@ -329,7 +375,7 @@ TEST_F(MatrixTest, AProgramThatIsKilledAtAnyMomentLosesNothing) {
       usleep(static_cast<useconds_t>(delay_us));
       kill(-victim, SIGKILL);  // and its children
     });
-    const Outcome outcome = runner()->Run({GPUBOUND_TEST_VICTIM, action});
+    const Outcome outcome = runner()->Run({Build().Victim(), action});
     EXPECT_EQ(outcome.signal, SIGKILL) << outcome.Describe();
     EXPECT_EQ(outcome.err, "");
     if (outcome.signal != SIGKILL || !outcome.err.empty()) ++counts->harmed;
