@@ -142,7 +142,12 @@ const std::vector<Ground>& Grounds() {
       {"files of 4 MiB", "", R"(ulimit -f 8192; exec "$@")", kIfSaid, one_thread, false},
       {"stacks of 128 KiB", "", R"(ulimit -s 128; exec "$@")"},
       {"no locked memory", "", R"(ulimit -l 0; exec "$@")", kNone, {}, false},
-      {"no pending signals", "", R"(exec prlimit --sigpending=0 "$@")", kIfSaid, {"return from main"}, false},
+      {"no pending signals",
+       "",
+       R"(exec prlimit --sigpending=0 "$@")",
+       kIfSaid,
+       {"return from main"},
+       false},
       // The launcher, a shell and the program are three, threads count.
       {"3 processes",
        GPUBOUND_AS_NOBODY(R"(exec prlimit --nproc=3 "$@")"),
