@@ -248,7 +248,7 @@ static void NameGroup(struct Group* group, const int* ranks, int count, int worl
     snprintf(group->name, sizeof(group->name), "collective:[MPI_COMM_WORLD]");
     return;
   }
-  const size_t room = sizeof(group->name) - 5; /* for " ...]" */
+  const size_t room = sizeof(group->name) - 5; /* for " ..]" */
   size_t used = (size_t)snprintf(group->name, sizeof(group->name), "collective:[MPI ranks");
   for (int i = 0; i < count; ++i) {
     char text[16];
@@ -385,7 +385,7 @@ static void Leave(const struct Wait* wait) {
 }
 
 /* What a call was given, and zeros: a function finds its own parameters where they always are, and
- * does not look at what comes behind them. */
+ * does not look at what comes after them. */
 enum { kMostParameters = 12, kNoCommunicator = -1 };
 typedef int (*Any)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 

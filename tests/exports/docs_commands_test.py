@@ -51,7 +51,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 
 def commands():
-    """Lines of the page's blocks that are typed, without what is said behind them."""
+    """Lines of the page's blocks that are typed, without what is said after them."""
     text = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r"^    (\S.*)$", text, re.M)
     inline = re.findall(r"`(gpubound \w+ /[^`]*)`", text)

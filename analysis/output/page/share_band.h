@@ -46,7 +46,7 @@ class ShareBand {
   bool empty() const { return end_ns_ == 0; }
   // Runs of equal buckets: the run's length, then the number of names in each of its buckets, then
   // for each name the name and its share in 1/255, at least 1. Buckets behind the last run are
-  // empty; the last run may reach behind the last bucket. Nothing may be added after.
+  // empty; the last run may reach beyond the last bucket. Nothing may be added after.
   const ByteColumn& Finish();
 
  private:

@@ -34,7 +34,7 @@ class PidText {
     if (ranks.size() < 2) ranks_.clear();
   }
 
-  // "4711", "4711 on node1", or with ", rank 3" behind it.
+  // "4711", "4711 on node1", or with ", rank 3" after it.
   std::string Of(int64_t pid, const std::string& host) const {
     const auto rank = ranks_.find({host, pid});
     return std::to_string(pid) + On(host) +

@@ -17,7 +17,7 @@ function frame(text: string, caller: Frame|null): Frame {
                 frameOf({name: text, library: 'operator', caller});
 }
 
-// The outermost frames of |lanes|, the deeper ones behind those that they are in. Calls of the same
+// The outermost frames of |lanes|, the deeper ones after those that they are in. Calls of the same
 // function by the same callers are one.
 export function callsOf(lanes: Lane[], names: string[]): Frame[] {
   const outermost = new Map<string, Frame>();
