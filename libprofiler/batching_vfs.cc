@@ -208,6 +208,14 @@ constexpr sqlite3_io_methods kMethods = {
 };
 
 sqlite3_vfs* g_below = nullptr;  // set once, before the VFS is registered
+constinit thread_local NoteOpened* t_note = nullptr;
+
+// It opens a file once while it holds locks on it.
+int OpenAndNote(const char* path, int flags, int mode) {
+  const int fd = OpenHigh(path, flags, mode);
+  if (t_note != nullptr && fd >= 0) t_note->Opened(path, fd);
+  return fd;
+}
 
 int Open(sqlite3_vfs*, const char* path, sqlite3_file* base, int flags, int* opened_flags) {
   if ((flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) == 0) {
@@ -239,13 +247,24 @@ int FullPathname(sqlite3_vfs*, const char* path, int size, char* full) {
 
 }  // namespace
 
+NoteOpened::NoteOpened(std::string_view prefix, OpenFiles* files) noexcept
+    : prefix_(prefix), files_(files) {
+  t_note = this;
+}
+
+NoteOpened::~NoteOpened() { t_note = nullptr; }
+
+void NoteOpened::Opened(std::string_view path, int fd) noexcept {
+  if (path.starts_with(prefix_)) files_->Add(fd);
+}
+
 const char* BatchingVfsName() {
   static sqlite3_vfs batching;
   if (batching.zName != nullptr) return batching.zName;
   g_below = sqlite3_vfs_find(nullptr);
   if (g_below == nullptr) return nullptr;
-  // It opens a file once while it holds locks on it. This copy of SQLite is ours alone.
-  g_below->xSetSystemCall(g_below, "open", reinterpret_cast<sqlite3_syscall_ptr>(&OpenHigh));
+  // This copy of SQLite is ours alone.
+  g_below->xSetSystemCall(g_below, "open", reinterpret_cast<sqlite3_syscall_ptr>(&OpenAndNote));
   batching = *g_below;  // its other functions do not depend on which of the two they get
   batching.pNext = nullptr;
   batching.szOsFile += static_cast<int>(sizeof(BatchingFile));

@@ -17,7 +17,27 @@
 #ifndef GPUBOUND_LIBPROFILER_BATCHING_VFS_H_
 #define GPUBOUND_LIBPROFILER_BATCHING_VFS_H_
 
+#include <string_view>
+
+#include "libprofiler/open_files.h"
+
 namespace gpubound {
+
+// While it lives, what SQLite opens on this thread by a name that begins with |prefix|, a database
+// and its companions, is added to |files|. Both outlive it. One at a time on a thread.
+class NoteOpened {
+ public:
+  NoteOpened(std::string_view prefix, OpenFiles* files) noexcept;
+  ~NoteOpened();
+  NoteOpened(const NoteOpened&) = delete;
+  NoteOpened& operator=(const NoteOpened&) = delete;
+
+  void Opened(std::string_view path, int fd) noexcept;
+
+ private:
+  const std::string_view prefix_;
+  OpenFiles* const files_;
+};
 
 // Registers the VFS with SQLite, once, not as the default. Returns the name to open a database
 // with, or null where SQLite has no VFS to build on: then its default is as good.

@@ -95,7 +95,7 @@ bool Collector::Build(CollectorOptions options) {
       directory_, start_, clock_->ticks_are_tsc(), settings.segment_bytes,
       TraceWriter::Tables{labels_.get(), device_tables_.get(), frames_.get(), threads_.get(),
                           ledger_.get()},
-      window_.get());
+      window_.get(), std::move(options.empty_segment));
   // The drain reads the clocks once now and once when the database is open, some milliseconds
   // later.
   drain_ = std::make_unique<Drain>(&context_, writer_.get(), clock_, settings.compression);

@@ -52,6 +52,7 @@ struct CollectorOptions {
   bool start_flusher = true;  // false: DrainNow() alone moves events into the trace
   // In a fork child: the parent's names, whose lock was held across the fork. Null: none.
   std::shared_ptr<Interner> labels;
+  EmptySegment empty_segment;  // likewise, what its segments begin with
 };
 
 class Collector {
@@ -123,6 +124,7 @@ class Collector {
   Clock* clock() { return clock_; }
   Ledger* ledger() { return ledger_.get(); }
   const std::shared_ptr<Interner>& labels() { return labels_; }
+  const EmptySegment& empty_segment() const { return writer_->empty_segment(); }
   std::mutex& io_mutex() { return flusher_->io_mutex(); }
   const ProcessStart& start() const { return start_; }
   const RunDirectory& directory() const { return directory_; }

@@ -135,7 +135,7 @@ void Flusher::Run() {
     ObeyEnd();
     EndIfDue();
     EndWithLastThread();
-    LookAround(/*at_end=*/false);
+    if (end_ == nullptr) LookAround(/*at_end=*/false);
     bool more = true;
     while (more && !finish_.load(std::memory_order_acquire)) {
       ObeyEnd();

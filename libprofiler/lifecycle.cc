@@ -58,11 +58,11 @@ constinit bool g_loaded = false;
 constinit std::atomic<bool> g_has_shim{false};
 ProcessStart g_start;
 // Across a fork: which thread holds every lock that its child will need (several may fork at once,
-// and a child has the pthread_t of the thread that forked), the collector whose locks these are,
-// and the parent's names, which go on to mean the same in the child.
+// and a child has the pthread_t of the thread that forked), and the collector whose locks these are.
 constinit std::atomic<pthread_t> g_clean_forker{};
 constinit Collector* g_forking = nullptr;
-std::shared_ptr<Interner>* g_inherited_labels = nullptr;
+// The parent's, in a child: its names go on to mean the same.
+constinit Collector* g_parent = nullptr;
 // What the thread that forks has open: its ends in the child are those of the parent's scopes.
 constinit uint32_t g_open_at_fork[kMaxOpenScopes] = {};
 constinit uint32_t g_open_depth_at_fork = 0;
@@ -232,7 +232,7 @@ void AfterForkInChild() {
   }
   if (g_forking != nullptr) {
     g_forking->AbandonInForkChild();
-    g_inherited_labels = new (std::nothrow) std::shared_ptr<Interner>(g_forking->labels());
+    g_parent = g_forking;
   }
   ReleaseForkLocks();
   // A child of a child that was made without fork handlers: its names may be half written.
@@ -272,7 +272,10 @@ Collector* StartLocked() {
     return nullptr;
   }
   options.start = g_start;
-  if (g_inherited_labels != nullptr) options.labels = *g_inherited_labels;
+  if (g_parent != nullptr) {
+    options.labels = g_parent->labels();
+    options.empty_segment = g_parent->empty_segment();
+  }
   std::unique_ptr<Collector> collector = Collector::Create(std::move(options));
   if (collector == nullptr) return nullptr;
   collector->UseThreadLocalBuffers();

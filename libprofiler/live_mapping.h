@@ -20,7 +20,7 @@ namespace gpubound {
 
 class LiveMapping {
  public:
-  static constexpr uint32_t kPagesAtStart = 16;
+  static constexpr uint32_t kPagesAtStart = 8;
 
   struct Identity {
     uint64_t pid;

@@ -10,16 +10,18 @@
 
 #include <sys/types.h>
 
-#include <string>
-#include <vector>
+#include <array>
+#include <cstddef>
 
 namespace gpubound {
 
 class OpenFiles {
  public:
-  // Notes every open descriptor whose file's name begins with |prefix|: a database and its
-  // companions. Replaces what was noted before.
-  void Remember(const std::string& prefix);
+  // Notes |fd|, beside the first kMostFiles.
+  void Add(int fd) noexcept;
+  void Clear() noexcept { count_ = 0; }
+  // Those that whoever opened them has closed again.
+  void DropClosed() noexcept;
 
   // False when a noted descriptor is closed or has become another file: then none may be used or
   // closed any more. An fstat each.
@@ -29,12 +31,16 @@ class OpenFiles {
   bool AnyRemoved() const;
 
  private:
+  static constexpr size_t kMostFiles = 4;  // a database, its log or journal, and their index
   struct File {
     int fd;
     dev_t device;
     ino_t inode;
+
+    bool IsOpen() const;
   };
-  std::vector<File> files_;
+  std::array<File, kMostFiles> files_;
+  size_t count_ = 0;
 };
 
 }  // namespace gpubound

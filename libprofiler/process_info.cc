@@ -54,6 +54,16 @@ void* FindSymbol(const char* name) {
   return symbol;
 }
 
+std::string ReadCpuModel() {
+  constexpr size_t kFirstCpu = 8192;  // its entry is some 1,500 bytes, most of them flags
+  const std::string text = ReadProcFile("/proc/cpuinfo", kFirstCpu);
+  const size_t line = text.find("model name");
+  if (line == std::string::npos) return {};
+  const size_t begin = text.find(": ", line);
+  if (begin == std::string::npos) return {};
+  return text.substr(begin + 2, text.find('\n', begin) - begin - 2);
+}
+
 }  // namespace
 
 ProcessStart StampNow() noexcept {
@@ -224,14 +234,10 @@ std::string ShortPythonVersion(const std::string& text) {
          (free_threaded ? "t" : "");
 }
 
+// The same for all processes, and the kernel asks every processor for its entry.
 std::string CpuModel() {
-  constexpr size_t kFirstCpu = 8192;  // its entry is some 1,500 bytes, most of them flags
-  const std::string text = ReadProcFile("/proc/cpuinfo", kFirstCpu);
-  const size_t line = text.find("model name");
-  if (line == std::string::npos) return {};
-  const size_t begin = text.find(": ", line);
-  if (begin == std::string::npos) return {};
-  return text.substr(begin + 2, text.find('\n', begin) - begin - 2);
+  static const std::string* const model = new std::string(ReadCpuModel());
+  return *model;
 }
 
 }  // namespace gpubound

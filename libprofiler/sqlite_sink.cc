@@ -98,6 +98,35 @@ constexpr uint32_t Bit(int statement) { return uint32_t{1} << statement; }
 constexpr uint64_t kSmallTraceBytes = 256 << 10;
 constexpr uint64_t kFewTransactions = 8;
 
+// Nothing is, until the file has its tables and the log its beginning: the program waits for this,
+// and of a trace without events nothing is lost with the host. The first checkpoint synchronises all.
+constexpr char kSynchronise[] = "PRAGMA synchronous=NORMAL";
+
+constexpr size_t kPageBytes = 4096;
+
+bool WriteAt(int fd, std::string_view bytes, size_t at) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+    at += static_cast<size_t>(written);
+  }
+  return true;
+}
+
+// SQLite would create it 0644; its companions inherit the mode. The first page, with which a file
+// becomes a database, comes last: the process may be killed meanwhile. An errno, or 0.
+int CreateFile(const std::string& path, std::string_view content) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return errno;
+  const bool written = content.empty() || (WriteAt(fd, content.substr(kPageBytes), kPageBytes) &&
+                                           WriteAt(fd, content.substr(0, kPageBytes), 0));
+  const int error = written ? 0 : errno;
+  close(fd);
+  return error;
+}
+
 struct Blob {
   std::span<const std::byte> bytes;
 };
@@ -153,55 +182,72 @@ bool SqliteSink::Execute(const char* sql) {
   return false;
 }
 
-bool SqliteSink::Open(const std::string& path, bool network) {
+bool SqliteSink::Open(const std::string& path, bool network, EmptySegment* empty) {
   static_assert(sizeof(kStatementSql) / sizeof(kStatementSql[0]) == kStatementCount);
   static_assert(sizeof(kTableOf) / sizeof(kTableOf[0]) == kStatementCount);
   static_assert(kStatementCount <= kMaxStatements);
-  // SQLite would create it 0644; its companions inherit the mode.
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) {
+  const bool has_tables = !network && empty != nullptr && *empty != nullptr;
+  if (const int error = CreateFile(path, has_tables ? **empty : std::string_view()); error != 0) {
     char reason[128];
-    error_ = std::string("creating it: ") + strerror_r(errno, reason, sizeof(reason));
+    error_ = std::string("creating it: ") + strerror_r(error, reason, sizeof(reason));
     return false;
   }
-  close(fd);
   // Nobody else opens a connection in this copy of SQLite, so its statistics need no lock.
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  files_.Clear();
+  const NoteOpened note(path, &files_);
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   if (sqlite3_open_v2(path.c_str(), &database_, flags, BatchingVfsName()) != SQLITE_OK) {
     Fail("opening it");
     return false;
   }
   sqlite3_busy_timeout(database_, 1000);  // a live view that reads while we commit
-  char identity[128];
-  // In one step: a process may be killed between any two, and what has no version is of none.
-  std::snprintf(identity, sizeof(identity),
-                "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
-                kTraceApplicationId, kTraceFormatVersion);
   wal_ = !network;
   chunks_ = 0;
   bytes_ = 0;
   changed_ = ~uint32_t{0};  // the first transaction says of each table how many rows it has
   std::fill(std::begin(added_rows_), std::end(added_rows_), 0);
+  is_new_ = true;
   is_synchronised_ = false;
   log_bytes_ = 0;
   log_transactions_ = 0;
+  const bool open =
+      Execute("PRAGMA synchronous=OFF") && (has_tables || CreateTables(network)) &&
+      Execute("PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-8192; PRAGMA temp_store=MEMORY") &&
+      (!network || Execute(kSynchronise)) && Prepare();
+  if (!open) return false;
+  if (!network && !has_tables && empty != nullptr) *empty = CopyTables();
+  files_.DropClosed();
+  return true;
+}
+
+bool SqliteSink::CreateTables(bool network) {
+  char identity[128];
+  // In one step: a process may be killed between any two, and what has no version is of none.
+  std::snprintf(identity, sizeof(identity),
+                "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
+                kTraceApplicationId, kTraceFormatVersion);
   // Chunks of 8 to 30 KB waste a fifth of the file in pages of 16 or 64 KiB; pages of 4 KiB bring
   // it to 7.7 bytes an event and cost 1 ns more than those of 8 KiB, with 8.8 (bench/codec_bench).
-  // Nothing is synchronised until the file has its tables: the program waits for this, and of a
-  // trace without events nothing is lost with the host. The first checkpoint synchronises all.
   // To enter or leave WAL is a transaction with a rollback journal, of one page that is written in
   // one piece: kept in memory, it costs no file. ext4 is slow to make files after it removed some.
-  const bool open = Execute("PRAGMA page_size=4096; PRAGMA synchronous=OFF") &&
-                    Execute(network ? "PRAGMA journal_mode=TRUNCATE"
-                                    : "PRAGMA journal_mode=MEMORY; PRAGMA journal_mode=WAL") &&
-                    Execute(
-                        "PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-8192;"
-                        "PRAGMA temp_store=MEMORY") &&
-                    Execute(identity) && Execute("BEGIN") && Execute(kSchemaSql) &&
-                    Execute("COMMIT") && Execute("PRAGMA synchronous=NORMAL") && Prepare();
-  if (open) files_.Remember(path);
-  return open;
+  static_assert(kPageBytes == 4096);
+  return Execute("PRAGMA page_size=4096") &&
+         Execute(network ? "PRAGMA journal_mode=TRUNCATE"
+                         : "PRAGMA journal_mode=MEMORY; PRAGMA journal_mode=WAL") &&
+         Execute("PRAGMA wal_autocheckpoint=0") && Execute(identity) && Execute("BEGIN") &&
+         Execute(kSchemaSql) && Execute("COMMIT");
+}
+
+// Without memory for it the next file is made as this one was.
+EmptySegment SqliteSink::CopyTables() {
+  sqlite3_int64 size = 0;
+  unsigned char* const bytes = sqlite3_serialize(database_, "main", &size, 0);
+  if (bytes == nullptr) return nullptr;
+  const char* const begin = reinterpret_cast<const char*>(bytes);
+  EmptySegment copy = std::make_shared<const std::string>(begin, static_cast<size_t>(size));
+  sqlite3_free(bytes);
+  return copy;
 }
 
 // Once they are not, the connection is forgotten as it is: to close it would close other files.
@@ -280,6 +326,8 @@ bool SqliteSink::Commit() {
   CountRows();
   Run(kCommit);
   ++log_transactions_;
+  if (!failed() && wal_ && is_new_) Execute(kSynchronise);
+  is_new_ = false;
   if (!failed()) return true;
   if (FilesAreOurs()) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
   return false;

@@ -36,19 +36,22 @@ const char* DeviceKindName(DeviceTables::Kind kind) {
 
 TraceWriter::TraceWriter(const RunDirectory& directory, const ProcessStart& start,
                          bool ticks_are_tsc, uint64_t segment_bytes, const Tables& tables,
-                         const StepWindow* window)
+                         const StepWindow* window, EmptySegment empty)
     : directory_(directory),
       start_(start),
       ticks_are_tsc_(ticks_are_tsc),
       segment_bytes_(segment_bytes),
       tables_(tables),
       window_(window),
-      holds_back_(window != nullptr && window->pending()) {}
+      holds_back_(window != nullptr && window->pending()),
+      empty_segment_(std::move(empty)) {}
 
 bool TraceWriter::Open() { return OpenSegment(); }
 
 bool TraceWriter::OpenSegment() {
-  if (!sink_.Open(directory_.DatabasePath(segment_), directory_.is_network())) return Stop();
+  if (!sink_.Open(directory_.DatabasePath(segment_), directory_.is_network(), &empty_segment_)) {
+    return Stop();
+  }
   labels_position_ = 0;
   threads_position_ = 0;
   device_positions_ = {};

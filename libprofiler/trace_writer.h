@@ -44,12 +44,16 @@ class TraceWriter {
     Ledger* ledger;
   };
 
-  // |window|: outside of it nothing is written; null: all is. Outlives the writer.
+  // |window|: outside of it nothing is written; null: all is. Outlives the writer. |empty|: what
+  // empty_segment() was of a fork parent.
   TraceWriter(const RunDirectory& directory, const ProcessStart& start, bool ticks_are_tsc,
-              uint64_t segment_bytes, const Tables& tables, const StepWindow* window = nullptr);
+              uint64_t segment_bytes, const Tables& tables, const StepWindow* window = nullptr,
+              EmptySegment empty = nullptr);
 
   // Opens the first segment. False: nothing can be written.
   bool Open();
+  // From Open() on.
+  const EmptySegment& empty_segment() const { return empty_segment_; }
 
   // How the ticks of thread events are converted, from now on. Outlives the writer.
   void ConvertTicksBy(const ClockConversion* ticks) { ticks_ = ticks; }
@@ -108,6 +112,7 @@ class TraceWriter {
   HeldChunks held_;
 
   SqliteSink sink_;
+  EmptySegment empty_segment_;
   uint32_t segment_ = 0;
   std::atomic<bool> failed_{false};
   int64_t delivered_until_ns_ = INT64_MIN;

@@ -4,7 +4,9 @@
 #include "analysis/segments/segment.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
@@ -42,6 +44,9 @@ constexpr char kCopyAgain[] =
 
 constexpr char kEmptyFile[] = "an empty file";
 
+constexpr char kWithoutFirstPage[] =
+    "a file whose first page is empty: its process ended while it made it, or it is damaged";
+
 // What a process that was killed has written lies in the log until then.
 constexpr char kWithoutTables[] =
     "a database without tables: it was copied without the -wal file beside it, which holds all "
@@ -60,7 +65,18 @@ Error NotASegment(const std::string& path, const std::string& found,
 }  // namespace
 
 bool IsNeverWritten(const Error& error) {
-  return error.found == kEmptyFile || error.found == kWithoutTables;
+  return error.found == kEmptyFile || error.found == kWithoutFirstPage ||
+         error.found == kWithoutTables;
+}
+
+bool LacksFirstPage(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;  // a pipe would wait
+  std::array<char, 100> header{};                                      // of a database of SQLite
+  std::ifstream file(path, std::ios::binary);
+  file.read(header.data(), header.size());
+  return file.gcount() == static_cast<std::streamsize>(header.size()) &&
+         std::all_of(header.begin(), header.end(), [](char byte) { return byte == 0; });
 }
 
 Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name) {
@@ -69,6 +85,7 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
     std::filesystem::path log = path + "-wal";
     if (!std::filesystem::exists(log, ignored)) return NotASegment(path, kEmptyFile);
   }
+  if (LacksFirstPage(path)) return NotASegment(path, kWithoutFirstPage);
   Result<Database> opened = Database::OpenReadOnly(path);
   if (!opened.ok()) return opened.error();
   Segment segment(path, std::move(*opened));

@@ -24,6 +24,10 @@ namespace gpubound {
 // Whether |error|, of Segment::Open, says that the file holds nothing at all.
 bool IsNeverWritten(const Error& error);
 
+// Whether the file |path| has no first page, which a recorder writes last when it copies a new
+// segment from another one.
+bool LacksFirstPage(const std::string& path);
+
 // Rows of table `meta`, every value as text.
 using MetaRows = std::map<std::string, std::string>;
 

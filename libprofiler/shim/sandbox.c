@@ -33,9 +33,6 @@ static const short kCalls[] = {
 #if defined(SYS_mkdir)
     SYS_mkdir,
 #endif
-#if defined(SYS_readlink)
-    SYS_readlink,
-#endif
 #if defined(SYS_unlink)
     SYS_unlink,
 #endif
@@ -68,7 +65,6 @@ static const short kCalls[] = {
     SYS_process_vm_readv,
     SYS_pwrite64,
     SYS_read,
-    SYS_readlinkat,
     SYS_rseq,
     SYS_rt_sigaction,
     SYS_rt_sigpending,

@@ -4,6 +4,7 @@
 // front of the C library's.
 #include "libprofiler/sqlite_sink.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 
 #include "proto/run_path.h"
 #include "tests/libprofiler/temp_directory.h"
+#include "tests/libprofiler/trace_file.h"
 
 namespace {
 int g_synchronised = 0;
@@ -34,6 +36,14 @@ class SqliteSinkTest : public testing::TestWithParam<bool> {
   SqliteSinkTest() { g_synchronised = 0; }
   bool network() const { return GetParam(); }
   bool Open() { return sink_.Open(directory_.Below("trace.db"), network()); }
+  static std::string TablesOf(const std::string& path) {
+    const TraceFile trace(path);
+    std::string text = trace.Text("SELECT group_concat(sql, ';') FROM sqlite_master");
+    for (const char* pragma : {"application_id", "user_version", "page_size", "integrity_check"}) {
+      text += "; " + trace.Text(std::string("PRAGMA ") + pragma);
+    }
+    return text;
+  }
   void WriteRow() {
     sink_.Begin();
     sink_.PutMeta("key", "value");
@@ -65,6 +75,30 @@ TEST_P(SqliteSinkTest, TheEndOfAShortLifeOnALocalDiskWaitsForNoDisk) {
   sink_.Seal();
   EXPECT_EQ(g_synchronised == 0, !network());
   EXPECT_FALSE(sink_.failed()) << sink_.error();
+}
+
+// What a segment begins with on a local disk is what SQLite would have made.
+TEST_P(SqliteSinkTest, TheTablesOfASegmentMayBeCopiedFromOneBefore) {
+  EmptySegment empty;
+  const std::string made = directory_.Below("made.db");
+  const std::string copied = directory_.Below("copied.db");
+  for (const std::string& path : {made, copied}) {
+    ASSERT_TRUE(sink_.Open(path, network(), &empty)) << sink_.error();
+    EXPECT_EQ(empty == nullptr, network());
+    WriteRow();
+    EXPECT_EQ(g_synchronised > 0, network());
+    for (int second = 0; second < 10; ++second) WriteRow();
+    sink_.Seal();
+    EXPECT_GE(g_synchronised, 2);
+    EXPECT_FALSE(sink_.failed()) << sink_.error();
+    g_synchronised = 0;
+  }
+  EXPECT_EQ(TablesOf(copied), TablesOf(made));
+  EXPECT_THAT(TablesOf(made), testing::HasSubstr("CREATE TABLE chunk"));
+  EXPECT_EQ(TraceFile(copied).Meta("key"), "value");
+  constexpr char kCounts[] =
+      "SELECT group_concat(name || rows) FROM row_count WHERE name <> 'meta'";
+  EXPECT_EQ(TraceFile(copied).Text(kCounts), TraceFile(made).Text(kCounts));
 }
 
 // Of 64 bytes of host name, and the greatest numbers.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/segments/row_at.h"
+#include "analysis/segments/segment.h"
 #include "analysis/trace/python_frames.h"
 #include "proto/schema.h"
 
@@ -45,7 +46,8 @@ Status LiveSegment::Look(LiveFacts* facts) {
   database_ = std::move(*opened);
   const int64_t version = database_->Scalar("PRAGMA user_version", -1);
   if (version != kTraceFormatVersion) {
-    const bool damaged = version < 0 && stamp.log_size == 0 && database_->LastErrorWasDamage();
+    const bool damaged = version < 0 && stamp.log_size == 0 && !LacksFirstPage(path_) &&
+                         database_->LastErrorWasDamage();
     const std::string why = damaged ? database_->LastError() : "";
     Rest();
     if (damaged) {

@@ -357,14 +357,17 @@ TEST_F(CutSegmentTest, AProcessThatWasKilledWhileItMadeASegmentHasLostNothing) {
   SegmentWriter first(run_, {});
   first.PutUsualRows();
   first.Meta("transactions", 2);
-  run_.Write("host.100.5.1.db", "");
-  for (const uint64_t transactions : {2, 3}) {
-    LiveWriter live({});
-    live.header().transactions = transactions;
-    run_.Write(LiveWriter::NameFor({}), live.Bytes());
-    const bool is_complete = transactions == 2;
-    EXPECT_EQ(Load().problems.empty(), is_complete) << testing::PrintToString(Load().problems);
-    EXPECT_EQ(IsComplete(), is_complete);
+  const std::string without_first_page = std::string(4096, '\0') + std::string(4096, 'x');
+  for (const std::string& begun : {std::string(), without_first_page}) {
+    run_.Write("host.100.5.1.db", begun);
+    for (const uint64_t transactions : {2, 3}) {
+      LiveWriter live({});
+      live.header().transactions = transactions;
+      run_.Write(LiveWriter::NameFor({}), live.Bytes());
+      const bool is_complete = transactions == 2;
+      EXPECT_EQ(Load().problems.empty(), is_complete) << testing::PrintToString(Load().problems);
+      EXPECT_EQ(IsComplete(), is_complete);
+    }
   }
   run_.Write("host.100.5.1.db", "SQLite");
   EXPECT_FALSE(IsComplete());
@@ -377,6 +380,7 @@ class KilledAtItsBeginTest : public CutSegmentTest,
     const std::string stage = GetParam();
     SegmentWriter(run_, {.pid = 7}).PutUsualRows();
     if (stage == "an empty file") run_.Write("host.100.5.0.db", "");
+    if (stage == "no first page") run_.Write("host.100.5.0.db", std::string(8192, '\0'));
     if (stage == "no tables") BeginSegment(run_, 0);
     if (stage == "no rows") SegmentWriter(run_, {}).Sql("DELETE FROM meta");
     if (stage == "first rows") {
@@ -413,7 +417,8 @@ TEST_P(KilledAtItsBeginTest, AMappingWhoseMagicNumberIsGoneIsNoneThatHasNotBegun
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, KilledAtItsBeginTest,
-                         testing::Values("an empty file", "no tables", "no rows", "first rows"));
+                         testing::Values("an empty file", "no first page", "no tables", "no rows",
+                                         "first rows"));
 
 }  // namespace
 }  // namespace gpubound
