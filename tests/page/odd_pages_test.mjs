@@ -193,8 +193,12 @@ test('a page of nothing says what may be the cause, as the command does', async 
   const page = await show('empty');
   const [first, ...others] = reportOf('empty').diagnosis.map(({finding}) => finding);
   assert.equal(await text(page, '.lead'), first);
-  assert.deepEqual(
-      await page.$$eval('.advice li', (nodes) => nodes.map((node) => node.textContent)), others);
+  // What to type is marked as such, in the report by backticks.
+  const shown = await page.$$eval('.advice li', (nodes) => nodes.map((node) => {
+    for (const code of node.querySelectorAll('code')) code.replaceWith(`\`${code.textContent}\``);
+    return node.textContent;
+  }));
+  assert.deepEqual(shown, others);
   assert.equal(others.length, 7);
   assert.match(others[3], /LD_PRELOAD/);
   for (const none of ['.timeline', '.chip']) assert.equal(await page.$(none), null, none);

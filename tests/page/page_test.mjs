@@ -7,7 +7,7 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {before, test} from 'node:test';
 
-import {browser, closeHarmless, open, parseTime, rows, settle, spelledOut, surround, text} from './browser.mjs';
+import {browser, closeHarmless, moduleOf, open, parseTime, rows, settle, spelledOut, surround, text} from './browser.mjs';
 
 const folder = surround('page');
 const html = join(folder, 'page.html');
@@ -90,12 +90,15 @@ test('the first lines say what those of the text report say', async () => {
   const [first, ...others] = report.diagnosis;
   assert.equal(await text(page, '.lead'), first.finding);
   assert.equal(textReport.split('\n')[0], first.finding);
-  if (first.action) assert.equal(await text(page, '.action'), first.action);
+  const {withCommands} = await moduleOf('commands');
+  const run = (await page.title()).replace('gpubound: ', '');
+  const shown = (action) => withCommands(action, run).replaceAll('`', '');
+  if (first.action) assert.equal(await text(page, '.action'), shown(first.action));
   assert.equal(await text(page, '.gain'), first.gain);
   assert.deepEqual(linesOf('Gain: '), [`Gain: ${first.gain}`]);
   assert.deepEqual(
       await page.$$eval('.advice li', (nodes) => nodes.map((node) => node.textContent)),
-      others.map(({finding, action}) => `${finding} ${action}`.trim()));
+      others.map(({finding, action}) => `${finding} ${shown(action)}`.trim()));
   const notes =
       await page.$$eval('#headline > details .note', (nodes) => nodes.map((n) => n.textContent));
   assert.deepEqual(notes, [

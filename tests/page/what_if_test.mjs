@@ -54,8 +54,8 @@ for (const name of ['report:page', 'rows:rows']) {
 }
 
 test('the command below asks for what the slider shows', async () => {
-  const {commandFor} = await moduleOf('what_if');
-  const command = (part, name, factor) => commandFor('my run.gpubound', {part, name, factor});
+  const {whatIfCommand} = await moduleOf('commands');
+  const command = (part, name, factor) => whatIfCommand('my run.gpubound', {part, name, factor});
   assert.equal(command('gpu', '', 0.5), 'gpubound whatif \'my run.gpubound\' --scale device:0.5');
   assert.equal(
       command('operation_cpu', 'it\'s', 0),
@@ -63,4 +63,14 @@ test('the command below asks for what the slider shows', async () => {
   assert.equal(
       command('layer', 'python', 0.25),
       'gpubound whatif \'my run.gpubound\' --scale layer=python:0.25');
+});
+
+test('advice that names an option of the report has the whole command', async () => {
+  const {withCommands} = await moduleOf('commands');
+  assert.equal(
+      withCommands('Fuse them; --by category,op names them.', 'a b'),
+      'Fuse them; `gpubound report \'a b\' --by category,op` names them.');
+  assert.equal(
+      withCommands('more (--full names it).', ''), 'more (`gpubound report RUN --full` names it).');
+  assert.equal(withCommands('set --by-hand and --fully', 'r'), 'set --by-hand and --fully');
 });

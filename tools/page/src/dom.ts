@@ -21,9 +21,18 @@ const SENTENCES = ['p', 'li', 'dd'];
 // A figure and the unit behind it, as Wrap() of analysis/base/text_table.cc keeps them on one line.
 const FIGURE = /(\S*\d (?:ns|us|ms|s|h|d|%|x)(?![^\s.,;:)\]]))/;
 
+// What the text report has between backticks: what to type.
+const COMMAND = /`([^`]+)`/;
+
 // |text|, of which no figure loses its unit at the end of a line.
-const unbroken = (text: string): (Node|string)[] => text.split(FIGURE).map(
-    (piece, i) => (i % 2 === 0 ? piece : element('span', {class: 'figure-in-text', text: piece})));
+const unbroken = (text: string): (Node|string)[] => text.split(COMMAND).flatMap(
+    (part, i) =>
+        (i % 2 === 1 ?
+             [element('code', {text: part})] :
+             part.split(FIGURE).map(
+                 (piece, j) =>
+                     (j % 2 === 0 ? piece :
+                                    element('span', {class: 'figure-in-text', text: piece})))));
 
 export function element<K extends keyof HTMLElementTagNameMap>(
     tag: K, properties: Properties = {}, children: Child[] = []): HTMLElementTagNameMap[K] {

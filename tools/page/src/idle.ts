@@ -11,8 +11,9 @@ import {Palette} from './palette';
 
 const MOST_OPERATIONS = 4;  // that have a column
 const WORTH_A_COLUMN = 0.005;
-const LETTERS = 18;       // of a name above one
-const LONGEST_NAME = 44;  // of a gap
+const WORTH_A_LOOK = 0.001;  // of the longest gap
+const LETTERS = 18;          // of a name above one
+const LONGEST_NAME = 44;     // of a gap
 
 interface Cause {
   name: string;
@@ -136,14 +137,16 @@ export function causes(data: PageData, index: number, palette: Palette): HTMLEle
 
 export function gaps(report: Report, index: number, page: PageProcess, show: Show): HTMLElement {
   const process = report.processes[index];
-  if (process.gaps.length === 0) return element('p', {text: `No gaps: ${noneIdle(process)}`});
+  const longest = Math.max(0, ...process.gaps.map(({ns}) => ns));
+  const worthALook = process.gaps.filter(({ns}) => ns >= WORTH_A_LOOK * longest);
+  if (worthALook.length === 0) return element('p', {text: `No gaps: ${noneIdle(process)}`});
   const operations = distinctNames(
-      process.gaps.flatMap((gap) => [gap.operation_at_begin, gap.operation_at_end]), LONGEST_NAME);
+      worthALook.flatMap((gap) => [gap.operation_at_begin, gap.operation_at_end]), LONGEST_NAME);
   const works =
-      distinctNames(process.gaps.flatMap((gap) => [gap.work_before, gap.work_after]), LONGEST_NAME);
+      distinctNames(worthALook.flatMap((gap) => [gap.work_before, gap.work_after]), LONGEST_NAME);
   const place = (operation: string, layer: string): string =>
       `${operations.get(operation)} \u203a ${layer}`;
-  const rows = process.gaps.map((gap) => {
+  const rows = worthALook.map((gap) => {
     const begin = gap.begin_ns + page.offset_ns;
     const at = place(gap.operation_at_begin, gap.layer_at_begin);
     const until = place(gap.operation_at_end, gap.layer_at_end);

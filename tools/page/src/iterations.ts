@@ -44,7 +44,9 @@ export function iterations(
       table('Slowest iterations', ['iteration', 'length', 'of median', 'GPU busy', 'share'], rows);
   slowest.classList.add('slowest');
   const slowestPart = element('details', {}, [
-    element('summary', {text: `The ${figures.slowest.length} slowest`}),
+    element('summary', {
+      text: figures.slowest.length === 1 ? 'The slowest' : `The ${figures.slowest.length} slowest`
+    }),
     slowest,
   ]);
   // Of none there is no typical length.

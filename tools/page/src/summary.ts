@@ -2,6 +2,7 @@
 //
 // The first thing on the page: what limits the run and what to do, four figures, what an iteration
 // is made of, and what would help.
+import {withCommands} from './commands';
 import {PageData, Report, ReportProcess} from './data';
 import {element, part} from './dom';
 import {bounded, exactNs, formatCount, formatShare, formatTime, share, upTo} from './format';
@@ -190,7 +191,9 @@ function further(data: PageData): HTMLElement|null {
   if (others.length === 0) return null;
   return element(
       'ul', {class: 'advice', attributes: {'aria-label': 'Further findings'}},
-      others.map(({finding, action}) => element('li', {text: `${finding} ${action}`.trim()})));
+      others.map(
+          ({finding, action}) =>
+              element('li', {text: `${finding} ${withCommands(action, data.run.name)}`.trim()})));
 }
 
 // The same in the words of the text report.
@@ -210,7 +213,9 @@ export function summary(data: PageData, palette: Palette): HTMLElement {
       element('section', {id: 'headline', attributes: {'aria-labelledby': 'headline-title'}}, [
         element('h2', {class: 'hidden', id: 'headline-title', text: 'Summary'}),
         element('p', {class: 'lead', text: first.finding}),
-        first.action ? element('p', {class: 'action', text: first.action}) : null,
+        first.action ?
+            element('p', {class: 'action', text: withCommands(first.action, data.run.name)}) :
+            null,
         first.gain ? element('p', {class: 'gain', text: first.gain}) : null,
       ]);
   if (process) {

@@ -2,6 +2,7 @@
 //
 // What the run would take with one part faster: a slider for each part, which stops only where
 // `gpubound whatif` was asked.
+import {whatIfCommand} from './commands';
 import {PageData, Saving} from './data';
 import {element, nameCell, rowOf, table} from './dom';
 import {exactNs, formatShare, formatTime} from './format';
@@ -29,15 +30,6 @@ function partsOf(savings: Saving[], others: Saving[]): Part[] {
 function factorText(factor: number): string {
   if (factor === 0) return 'no time at all';
   return factor === 0.5 ? 'half its time' : `1/${Math.round(1 / factor)} of its time`;
-}
-
-// As a shell takes it.
-const quoted = (word: string): string =>
-    /^[\w.,:=/+-]+$/.test(word) ? word : `'${word.replace(/'/g, '\'\\\'\'')}'`;
-
-export function commandFor(run: string, {part, name, factor}: Saving): string {
-  const scaled = part === 'gpu' ? 'device' : `${part.replace('_', '-')}=${name}`;
-  return `gpubound whatif ${quoted(run)} --scale ${quoted(`${scaled}:${factor}`)}`;
 }
 
 function partRow(part: Part, asked: (point: Saving) => void): HTMLElement {
@@ -87,9 +79,9 @@ export function whatIf({run, report}: PageData): HTMLElement[] {
   const command = element('code');
   const note = element('p', {class: 'note'}, ['The same by hand: ', command]);
   const rows = parts.map((part) => partRow(part, (point) => {
-                           command.textContent = commandFor(run.name || 'RUN', point);
+                           command.textContent = whatIfCommand(run.name, point);
                          }));
-  command.textContent = commandFor(run.name || 'RUN', parts[0].points[0]);
+  command.textContent = whatIfCommand(run.name, parts[0].points[0]);
   const result =
       table('What if', ['with this part at', '', '', 'the run takes', 'saves', '95 %'], rows);
   result.classList.add('what-if');

@@ -13,6 +13,7 @@ const HEIGHT = 24;
 
 // Seconds from the run's begin, with the decimals that |stepNs| needs.
 export function instant(ns: number, stepNs: number): string {
+  if (ns === 0) return '0 s';
   const decimals = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(stepNs, 1)))));
   return `${(ns / 1e9).toFixed(decimals)} s`;
 }
