@@ -77,7 +77,8 @@ std::vector<ReportLane> NamedLanes(const ProcessTrace& process, const SweepResul
     input.lane = &lane.scopes;
     input.cpu = &lane.cpu;
     const ThreadTrace& thread = process.threads[lane.thread];
-    lanes.push_back({thread.name, thread.tid, NamedCells(input), OperationRows(input)});
+    lanes.push_back(
+        {thread.name, thread.tid, NamedCells(input), OperationRows(input), lane.handed_over});
     MarkScopesMissing(process, thread.ordinal, &lanes.back().operations);
   }
   return lanes;

@@ -79,6 +79,7 @@ void SweepSetup::ScanRoles() {
   const ThreadScan now = scan_;
   for (size_t t = 0; t < std::min(before.lane.size(), now.lane.size()); ++t) {
     scan_.annotates[t] = before.annotates[t] || now.annotates[t];
+    scan_.own[t] = before.own[t] || now.own[t];
     scan_.lane[t] = before.lane[t] || (now.lane[t] && t != before.reporting);
     contradicts_sums_ |= scan_.annotates[t] != before.annotates[t];
     contradicts_sums_ |= scan_.lane[t] != before.lane[t] && t != now.reporting;

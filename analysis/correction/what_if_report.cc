@@ -141,7 +141,9 @@ class Imagination {
     };
     for (const ReportProcess& process : report.processes) {
       add(process.operations);
-      for (const ReportLane& lane : process.lanes) add(lane.operations);
+      for (const ReportLane& lane : process.lanes) {
+        if (!lane.handed_over) add(lane.operations);
+      }
     }
     std::vector<std::string> names;
     for (const auto& [name, ns] : times) names.push_back(name);

@@ -74,7 +74,7 @@ GPUBOUND_MESSAGE(ReportDeviceShare, uuid, ordinal, operation, wall_ns, busy_ns, 
 GPUBOUND_MESSAGE(ReportGap, uuid, ordinal, begin_ns, ns, cause, operation_at_begin, layer_at_begin, operation_at_end,
                  layer_at_end, work_before, work_after, call, call_ns)
 GPUBOUND_MESSAGE(ReportIdleMark, ordinal, begin_ns, ns, cause)
-GPUBOUND_MESSAGE(ReportLane, thread, tid, cells, operations)
+GPUBOUND_MESSAGE(ReportLane, thread, tid, cells, operations, handed_over)
 GPUBOUND_MESSAGE(ReportWait, pids, operation, ns)
 GPUBOUND_MESSAGE(ReportCounters, operation, sampled_ns, sm_active_share, warps_active_share, dram_throughput_share)
 GPUBOUND_MESSAGE(ReportActivity, operation, layer, ns)

@@ -182,6 +182,8 @@ struct ReportLane {
   uint32_t tid = 0;
   std::vector<ReportCell> cells;
   std::vector<ReportOperation> operations;
+  // All of them were: the thread works for another one, whose rows may show it as well.
+  bool handed_over = false;
 };
 
 // A part of the critical path: CPU time of an operation in a layer, or its device work.

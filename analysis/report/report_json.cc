@@ -205,7 +205,8 @@ Json LaneJson(const ReportLane& lane) {
   return Json{{"thread", lane.thread},
               {"tid", lane.tid},
               {"cells", ArrayOf(lane.cells, CellJson)},
-              {"operations", ArrayOf(lane.operations, OperationJson)}};
+              {"operations", ArrayOf(lane.operations, OperationJson)},
+              {"handed_over", lane.handed_over}};
 }
 
 Json NamingJson(const ReportNaming& naming) {

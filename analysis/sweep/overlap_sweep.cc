@@ -356,9 +356,9 @@ class Sweep {
     result_.rows = book_.Rows();
     for (CellBook::Row& row : result_.rows) PutByDevice(&row);
     for (size_t lane = 0; all_ && lane < timeline_.lanes(); ++lane) {
-      result_.lanes.push_back({timeline_.lane_thread(lane), lanes_.Rows(lane),
-                               timeline_.lane_scopes(lane),
-                               cpu_.Take(timeline_.lane_thread(lane))});
+      const uint32_t thread = timeline_.lane_thread(lane);
+      result_.lanes.push_back({thread, !in_.scan->own[thread], lanes_.Rows(lane),
+                               timeline_.lane_scopes(lane), cpu_.Take(thread)});
     }
     result_.counts = timeline_.Finish();
     result_.cpu = cpu_.Take(in_.scan->reporting);

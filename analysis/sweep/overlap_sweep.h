@@ -40,6 +40,7 @@ struct PeerWait {
 
 struct LaneCells {
   uint32_t thread = 0;
+  bool handed_over = false;  // all its operations were
   std::vector<CellBook::Row> rows;
   LaneScopes scopes;
   CpuSplits cpu;

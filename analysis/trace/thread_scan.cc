@@ -102,7 +102,7 @@ ThreadScan ScanThreads(const ProcessTrace& process, const EventSource& source,
   for (uint32_t t = 0; t < process.threads.size(); ++t) {
     const FirstEvents first = ReadFirst(source, t, roles);
     scan.annotates.push_back(first.operation_ns != kOpenEnded);
-    scan.lane.push_back(first.own_ns != kOpenEnded);
+    scan.own.push_back(first.own_ns != kOpenEnded);
     scan.any_operation |= first.operation_ns != kOpenEnded;
     step_ns = std::min(step_ns, first.step_ns);
     // What was handed over to a thread, it did not open: it may be there first only where the one
@@ -116,6 +116,7 @@ ThreadScan ScanThreads(const ProcessTrace& process, const EventSource& source,
     const uint32_t chosen = ThreadWithTid(process, process.reporting_tid);
     if (chosen != kNotOne) scan.reporting = chosen;
   }
+  scan.lane = scan.annotates;
   if (scan.reporting != kNotOne) scan.lane[scan.reporting] = false;
   scan.started_ns = first_ns != kOpenEnded ? first_ns : step_ns != kOpenEnded ? step_ns : INT64_MIN;
   return scan;

@@ -21,14 +21,15 @@ struct ThreadScan {
   // below.
   uint32_t reporting = kNotOne;
   std::vector<bool> annotates;  // has operations of its own, so it never adopts
-  std::vector<bool> lane;       // opens some that it was not handed, and does not report
+  std::vector<bool> own;        // opens some that it was not handed
+  std::vector<bool> lane;       // annotates, and does not report
   bool any_operation = false;
   // When start-up ended: at the first operation, else at the first step; before everything
   // where there is neither.
   int64_t started_ns = INT64_MIN;
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(reporting, annotates, lane, any_operation, started_ns);
+    archive.All(reporting, annotates, own, lane, any_operation, started_ns);
   }
 };
 

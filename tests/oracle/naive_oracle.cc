@@ -351,7 +351,7 @@ class Oracle {
         if (p_.threads[i].tid != time.tid) continue;
         if (i == threads_.reporting()) {
           AddLook(time, i, &result->cpu);
-        } else if (threads_.Speaks(i)) {
+        } else if (threads_.Annotates(i)) {
           AddLook(time, i, &result->lane_cpu[Tid(i)]);
         }
       }
@@ -406,7 +406,7 @@ class Oracle {
 
   void AddLanes(int64_t t, NaiveBreakdown* result) const {
     for (size_t i = 0; i < p_.threads.size(); ++i) {
-      if (i == threads_.reporting() || !threads_.Speaks(i)) continue;
+      if (i == threads_.reporting() || !threads_.Annotates(i)) continue;
       const NaiveThread lane = threads_.StateOf(i, t);
       const std::string operation = lane.operation.empty() ? kNone : lane.operation;
       const bool is_main = p_.threads[i].tid == (p_.main_tid != 0 ? p_.main_tid : p_.identity.pid);

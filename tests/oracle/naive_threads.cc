@@ -45,20 +45,17 @@ void NaiveThreads::FindReportingThread() {
   }
   for (size_t i = 0; i < p_.threads.size(); ++i) {
     bool annotates = false;
-    bool speaks = false;
     const std::vector<ThreadEvent>& events = p_.threads[i].events;
     for (size_t e = 0; e < events.size(); ++e) {
       if (!OpensOperation(events[e])) continue;
       annotates = true;
       const bool is_first = e == 0 || events[e - 1].label == LabelId{};
       if (!is_first && events[e - 1].kind == SlotKind::kAdopt) continue;
-      speaks = true;
       if (events[e].time_ns >= earliest) continue;
       earliest = events[e].time_ns;
       reporting_ = i;
     }
     annotates_.push_back(annotates);
-    speaks_.push_back(speaks);
   }
 }
 

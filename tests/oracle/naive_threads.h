@@ -43,8 +43,6 @@ class NaiveThreads {
   size_t reporting() const { return reporting_; }
   // Opens operations, its own or such as were handed over to it.
   bool Annotates(size_t thread) const { return annotates_[thread]; }
-  // Opens operations of its own.
-  bool Speaks(size_t thread) const { return speaks_[thread]; }
   bool any_operation() const;
 
   NaiveThread StateOf(size_t thread, int64_t t) const;
@@ -92,7 +90,6 @@ class NaiveThreads {
   bool has_operations_ = false;
   size_t reporting_ = 0;
   std::vector<bool> annotates_;
-  std::vector<bool> speaks_;
 };
 
 }  // namespace gpubound::oracle

@@ -6,6 +6,8 @@
 //   reporting thread   |[simulation ]..[simulation ]..|   rows of the process, its span
 //   lane               |....[learn             ]......|   a partition of its own, beside them
 //
+// A thread all of whose operations were handed over to it works for another one, as of a pool.
+//
 // Whatever threads share, as transitions and caused work, is booked in rows of the process even so:
 // a row may have some of it and no time (ReportOperation::other_threads_only). Pure.
 #ifndef GPUBOUND_ANALYSIS_OUTPUT_TEXT_OTHER_THREADS_H_
@@ -25,11 +27,12 @@ struct LaneTime {
   int64_t wall_ns = 0;  // in all lanes
 };
 
-// What is open in lanes of |process|, longest first. None where the report has no lanes.
+// What is open in lanes of |process| that have operations of their own, longest first. None where
+// the report has no lanes.
 std::vector<LaneTime> LaneTimes(const ReportProcess& process);
 
-// "On 2 other threads, not in the table: learn 1.20 s, ... (--by thread).", as lines; empty where
-// no other thread has an operation.
+// "On 2 other threads, not in the table: learn 1.20 s, ... (--by thread).", and "Handed over to 4
+// threads: simulation 1.60 s (3.2 at once)"; as lines; empty where no other thread has an operation.
 std::string OtherThreadsSentence(const ReportProcess& process, const TextOptions& options);
 
 }  // namespace gpubound

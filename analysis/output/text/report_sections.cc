@@ -22,6 +22,7 @@
 #include "analysis/output/text/table_legend.h"
 #include "analysis/report/main_process.h"
 #include "analysis/report/simulated_mark.h"
+#include "analysis/trace/row_names.h"
 
 namespace gpubound {
 namespace {
@@ -405,7 +406,9 @@ std::string LaneTables(const ReportProcess& process, const TextOptions& options)
                      "GPU busy", "cpu only", "idle"});
     for (const ReportOperation& row : lane.operations) {
       const std::string mark(row.scopes_missing ? kScopesMissing : "");
-      table.AddRow({ShownName(row.operation), mark + FormatTime(row.wall_ns, options.raw),
+      const bool handed_over = lane.handed_over && row.operation != kNoOperation;
+      table.AddRow({ShownName(row.operation) + (handed_over ? " (handed over)" : ""),
+                    mark + FormatTime(row.wall_ns, options.raw),
                     Bounded(row.gpu_busy_is_upper_bound, row.unknown_ns > 0,
                             FormatTime(row.gpu_busy_ns, options.raw)),
                     FormatTime(row.cpu_only_ns, options.raw),

@@ -238,7 +238,8 @@ TEST_F(ReportJsonTest, IterationsHaveEveryKeyInOrder) {
 
 TEST_F(ReportJsonTest, LanesSharesGapsAndWaitsHaveEveryKeyInOrder) {
   const Json& process = json_["processes"][0];
-  EXPECT_EQ(KeysOf(process["lanes"][0]), (Keys{"thread", "tid", "cells", "operations"}));
+  EXPECT_EQ(KeysOf(process["lanes"][0]),
+            (Keys{"thread", "tid", "cells", "operations", "handed_over"}));
   EXPECT_EQ(KeysOf(process["devices"][0]),
             (Keys{"uuid", "ordinal", "operation", "wall_ns", "busy_ns", "idle_ns", "unknown_ns",
                   "idle_causes", "busy_is_upper_bound"}));

@@ -89,6 +89,7 @@ export interface Lane {
   thread: string;
   tid: number;
   operations: Operation[];
+  handed_over: boolean;  // all of them were
 }
 
 export interface Wait {

@@ -27,7 +27,8 @@ function rowsOf(lane: Lane): Row[] {
 }
 
 function laneTable(lane: Lane): HTMLElement {
-  const name = `thread ${lane.thread} ${lane.tid}`;
+  const name =
+      `thread ${lane.thread} ${lane.tid}${lane.handed_over ? ', which others hand work to' : ''}`;
   const result = table(
       name, [name, 'wall', 'GPU busy', 'CPU only', 'idle'],
       rowsOf(lane).map(
