@@ -149,8 +149,10 @@ def ratio_interval(over: Sequence[float], under: Sequence[float]) -> Tuple[float
     """Ratio of the means of two groups of runs, and its 95 % interval by Welch's on the logarithm of each run."""
     logs = [[math.log(value) for value in group] for group in (over, under)]
     ratio = statistics.fmean(over) / statistics.fmean(under)
+    if min(len(over), len(under)) < 2:
+        return ratio, math.nan, math.nan
     parts = [statistics.variance(group) / len(group) for group in logs]
-    if min(len(over), len(under)) < 2 or sum(parts) == 0:
+    if sum(parts) == 0:
         return ratio, math.nan, math.nan
     degrees = sum(parts)**2 / sum(part**2 / (len(group) - 1) for part, group in zip(parts, logs))
     factor = math.exp(_student(degrees) * math.sqrt(sum(parts)))

@@ -3,24 +3,31 @@
 programs to its page. Environment of what records: GPUBOUND_COMMAND, and the package on PYTHONPATH."""
 import contextlib
 import copy
+import errno
 import importlib
 import importlib.util
 import io
 import json
 import math
+import multiprocessing
 import pathlib
 import re
+import socket
 import sqlite3
 import statistics
 import sys
 import tempfile
+import time
 import types
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "studies"
 sys.path.insert(0, str(ROOT / "examples" / "studies"))
-NAMES = ("on_off_policy", "time_to_result", "temporal_queries")
+sys.path.insert(0, str(ROOT / "examples" / "studies" / "programs"))
+links = importlib.import_module("links")
+
+NAMES = ("on_off_policy", "time_to_result", "temporal_queries", "slow_networks")
 SIMULATED = ("time_to_result", "temporal_queries")
 READS_TABLES = all(importlib.util.find_spec(name) for name in ("polars", "duckdb", "pyarrow"))
 
@@ -160,6 +167,91 @@ class WaysTest(unittest.TestCase):
                 self.assertAlmostEqual(row[3], correlation, places=9, msg=way)
 
 
+def echo(rank, exchange, messages, ready, results):
+    """Rank 0 sends back what comes, and rank 1 says how long that took, and who else can be reached."""
+    links.enter(rank, exchange.end_of(rank))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.bind((links.address(rank), 5000))
+        if rank == 0:
+            ready.release()
+        else:
+            ready.acquire()
+        for _ in range(messages):
+            if rank == 0:
+                own.sendto(*own.recvfrom(100))
+            else:
+                begin = time.monotonic_ns()
+                own.sendto(b"?", (links.address(0), 5000))
+                own.settimeout(0.5 if messages > 1 else None)
+                try:
+                    own.recv(100)
+                    results.put(time.monotonic_ns() - begin)
+                except socket.timeout:
+                    results.put(None)
+    if rank == 1:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            try:
+                results.put(other.connect(("192.0.2.1", 5000)))
+            except OSError as error:
+                results.put(error.errno)
+
+
+@unittest.skipIf(links.missing(), links.missing())
+class LinksTest(unittest.TestCase):
+    """A network of namespaces."""
+
+    def of(self, exchange, messages):
+        """What rank 1 says of each message, and of an address that is no link's."""
+        context = multiprocessing.get_context("fork")
+        ready, results = context.Semaphore(0), context.SimpleQueue()
+        processes = [context.Process(target=echo, args=(rank, exchange, messages, ready, results)) for rank in range(2)]
+        for process in processes:
+            process.start()
+        exchange.carry([processes[1].sentinel])
+        processes[0].kill()
+        for process in processes:
+            process.join()
+        return [results.get() for _ in range(messages + 1)]
+
+    def test_a_message_takes_the_delay_of_both_links_and_reaches_nobody_else(self):
+        exchange = links.Exchange([2 * MS, 5 * MS])
+        took_ns, refused = self.of(exchange, 1)
+        self.assertGreaterEqual(took_ns, 2 * 7 * MS)
+        self.assertEqual(refused, errno.ENETUNREACH)
+        self.assertEqual({name: exchange.counted()[name] for name in ("packets", "lost", "bytes")},
+                         {"packets": 2, "lost": 0, "bytes": 2 * 29})  # headers of IP and UDP, and one byte
+
+    def test_a_link_carries_so_many_bytes_a_second_in_each_direction(self):
+        took_ns, _ = self.of(links.Exchange([0, 0], bytes_per_s=1000), 1)
+        self.assertGreaterEqual(took_ns, 4 * 29 * MS)
+
+    def test_what_is_lost_does_not_come(self):
+        exchange = links.Exchange([0, 0], loss=1)
+        self.assertEqual(self.of(exchange, 2)[:2], [None, None])
+        self.assertEqual(exchange.counted()["lost"], 2)
+
+
+class WaitsByClocksTest(unittest.TestCase):
+    """Who waits for whom, of times that are made up."""
+
+    def test_a_rank_waits_until_the_last_other_one_comes_if_that_is_before_it_leaves(self):
+        import slow_networks
+
+        everybody, pair = [0, 1, 2], [0, 1]
+        # When it came, began to wait, and left.
+        ranks = [{"averages": [[0, everybody, 90, 100, 300], [0, everybody, 400, 400, 500], [1, pair, 600, 605, 700]]},
+                 {"averages": [[0, everybody, 90, 110, 310], [0, everybody, 450, 455, 500], [1, pair, 610, 615, 700]]},
+                 {"averages": [[0, everybody, 250, 260, 320], [0, everybody, 510, 515, 600]]}]
+        self.assertEqual(slow_networks.waits_by_clocks(ranks), [{2: 150, 1: 50 + 5}, {2: 140}, {}])
+
+    def test_a_worker_waits_for_the_server_until_that_sends_its_answer(self):
+        import slow_networks
+
+        ranks = [{"sends": [[2, 150], [1, 130], [1, 190]]}, {"exchanges": [[90, 110, 140], [150, 160, 200]]},
+                 {"exchanges": [[90, 120, 170]]}]
+        self.assertEqual(slow_networks.waits_by_clocks(ranks), [{}, {0: 20 + 30}, {0: 30}])
+
+
 class StudyTest(unittest.TestCase):
     draws = False  # by matplotlib
 
@@ -242,6 +334,32 @@ class FrameworksTest(StudyTest):
                         self.assertGreater(run["parts"][part], 0, run["operations"])
                     self.assertLess(run["parts"]["other"], 0.5 * run["total_ns"], run["operations"])
         self.assertIn("PPO (on-policy)", page)
+
+    @unittest.skipIf(links.missing(), links.missing())
+    def test_slow_networks_go_from_runs_to_the_page(self):
+        import slow_networks
+
+        page, figures = self.page_of("slow_networks")
+        for name, (run,) in figures["runs"].items():
+            with self.subTest(name):
+                self.assertEqual(len(run["workers"]), slow_networks.WORKERS)
+                # Between what gpubound records and the program's own clock a thread may lose its core.
+                self.assertLess(slow_networks.apart(run), 0.2)
+                for worker in run["workers"]:
+                    self.assertLess(worker["total_ns"], worker["own"]["total_ns"] * 1.1)
+        (late,), (near,), (delayed,) = (figures["runs"][name] for name in ("late worker", "near", "delay 80 ms"))
+        self.assertEqual(slow_networks.latest(late)[0], str(slow_networks.LATE))
+        self.assertEqual(near["network"]["lost"], 0)
+        short_ms = slow_networks.AVERAGED["delay 80 ms"]["delay_ms"] / slow_networks.SHORTER
+        for worker in delayed["workers"]:  # a mean of four takes two messages, one after the other, at least
+            self.assertGreater(worker["average_ns"], 2 * short_ms * MS * worker["iterations"])
+        for name in slow_networks.SERVED:
+            (run,) = figures["runs"][name]
+            self.assertEqual(run["staleness"]["behind"], run["staleness"]["own"]["behind"])
+            self.assertEqual(sum(run["staleness"]["behind"].values()),
+                             slow_networks.WORKERS * slow_networks.SMALL_ITERATIONS["served"])
+            self.assertAlmostEqual(run["staleness"]["gap"], run["staleness"]["own"]["gap"], places=12)
+        self.assertIn("server, dana", page)
 
 
 if __name__ == "__main__":
