@@ -41,6 +41,7 @@ constexpr double kShared = 0.25;        // that other processes use of the devic
 constexpr double kAllBusy = 0.75;       // a device that is shared and has no time left
 constexpr double kStarved = 0.4;        // of the time in which threads could run: that is the limit
 constexpr double kSomeStarved = 0.1;    // that is worth a line
+constexpr double kMostlyWaits = 0.5;    // an operation that is not slow itself
 constexpr double kMostlyCpu = 0.5;      // of the critical path
 constexpr double kInflated = 1.5;       // nvidia-smi over the truth
 constexpr double kHigh = 0.5;
@@ -176,8 +177,9 @@ class Diagnosis {
              SavesText(*saving) + " of the run's time.";
     }
     if (IsIdleCause(cause.kind) && !IsBusyCopying(cause) && cause.share >= kWorthSaving) {
-      return "Without that idle time " + std::string(Loops() ? "an iteration" : "the run") +
-             " would take at most " + FormatShare(cause.share) + " less time.";
+      return std::string(!UsesNoGpu(report_) ? "Without that idle time " : "Without that wait ") +
+             (Loops() ? "an iteration" : "the run") + " would take at most " +
+             FormatShare(cause.share) + " less time.";
     }
     return run_.critical_path ? NoGain() : "";
   }
@@ -209,6 +211,13 @@ class Diagnosis {
           kCpuOnly, share,
           "No GPU work: " + FormatShare(share) + " of " + where + " lies outside named operations.",
           "Name the parts with gpubound.operation(...), or see --by layer.");
+    } else if (const double waits = WaitShare(operation);
+               waits >= kMostlyWaits && !SimulationNames().Matches(operation)) {
+      made = Finding(kWaiting, share * waits,
+                     "No GPU work: " + NameIn(operation) + " takes " + FormatShare(share) + " of " +
+                         where + ", and waits " + FormatShare(waits) + " of that time.",
+                     "Make what it waits for faster, or do something else meanwhile; --full says "
+                     "who that is, where it is known.");
     } else {
       made =
           Finding(kCpuOnly, share,
@@ -223,6 +232,19 @@ class Diagnosis {
     }
     made.operation = operation == kNoOperation ? "" : operation;
     return made;
+  }
+
+  // How much of the time of |operation| its process waits.
+  double WaitShare(const std::string& operation) const {
+    const ReportProcess& process = Loops() ? *SteppingProcess(report_) : *process_;
+    int64_t waits_ns = 0;
+    int64_t all_ns = 0;
+    for (const ReportCell& cell : process.cells) {
+      if (cell.operation != operation) continue;
+      all_ns += cell.ns;
+      if (cell.layer == LayerName(Layer::kWait)) waits_ns += cell.ns;
+    }
+    return ShareOf(waits_ns, all_ns);
   }
 
   // Workers that the program asks without a pause are no wait of it.

@@ -367,6 +367,25 @@ TEST_F(DiagnoseTest, AProgramWithoutAGpuThatWaitsForItsWorkersSaysSo) {
   EXPECT_EQ(Diagnose(report).front().kind, kCpuOnly);
 }
 
+// As where a network is slow, or workers of which nothing is known.
+TEST_F(DiagnoseTest, AnOperationWithoutAGpuThatMostlyWaitsIsNotToldToBeFaster) {
+  Report report;
+  ReportProcess& process = report.processes.emplace_back();
+  process.span_ns = 100;
+  process.operations.emplace_back().operation = "average";
+  process.operations.back().wall_ns = 90;
+  process.cells = {{"", "average", "wait", "idle", 70}, {"", "average", "python", "idle", 20}};
+  const ReportDiagnosis made = Diagnose(report).front();
+  EXPECT_EQ(made.kind, kWaiting);
+  EXPECT_EQ(made.operation, "average");
+  EXPECT_EQ(made.finding,
+            "No GPU work: average takes 90 % of the run, and waits 78 % of that time.");
+  EXPECT_THAT(made.action, HasSubstr("what it waits for"));
+  process.cells[0].ns = 40;
+  process.cells[1].ns = 50;
+  EXPECT_EQ(Diagnose(report).front().kind, kCpuOnly);
+}
+
 TEST_F(DiagnoseTest, ARunWithoutProcessesSaysWhatMayExplainThat) {
   const std::vector<ReportDiagnosis> findings = Diagnose(Report{});
   EXPECT_EQ(findings.front().finding, "No process was recorded.");
