@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "examples" / "studies"))
 sys.path.insert(0, str(ROOT / "examples" / "studies" / "programs"))
 links = importlib.import_module("links")
 
-NAMES = ("on_off_policy", "time_to_result", "temporal_queries", "slow_networks")
+NAMES = ("on_off_policy", "time_to_result", "temporal_queries", "slow_networks", "vectorisation")
 SIMULATED = ("time_to_result", "temporal_queries")
 READS_TABLES = all(importlib.util.find_spec(name) for name in ("polars", "duckdb", "pyarrow"))
 
@@ -57,7 +57,7 @@ class PagesTest(unittest.TestCase):
             for runs in other["runs"].values():
                 for run in runs:
                     for key in run:
-                        if key in ("total_ns", "reached_ns", "corrected_ns"):
+                        if key in ("total_ns", "reached_ns", "corrected_ns", "iteration_ns"):
                             run[key] = run[key] and (run[key] * 3 if isinstance(run[key], int) else
                                                      [3 * value for value in run[key]])
             self.assertNotEqual(numbers_of(module.page(figures)), numbers_of(module.page(other)))
@@ -69,6 +69,15 @@ class PagesTest(unittest.TestCase):
                 self.assertEqual(len(runs), module.SEEDS)
                 for run in runs:
                     self.assertRegex(run["verdict"], "^complete")
+
+    def test_a_page_of_figures_of_a_cpu_says_so_wherever_figures_stand(self):
+        page = (PAGES / "vectorisation.md").read_text()
+        self.assertIn("**CPU**", "\n".join(page.splitlines()[:4]))
+        self.assertIn("CPU", (PAGES / "vectorisation.svg").read_text())
+        headings = [part for part in page.split("\n## ")[1:] if "\n|" in part]
+        self.assertGreater(len(headings), 3)
+        for part in headings:
+            self.assertIn("(CPU)", part.splitlines()[0])
 
     def test_two_commands_repeat_a_study_and_stand_on_its_page(self):
         for module, _ in self.each():
@@ -252,6 +261,47 @@ class WaitsByClocksTest(unittest.TestCase):
         self.assertEqual(slow_networks.waits_by_clocks(ranks), [{}, {0: 20 + 30}, {0: 30}])
 
 
+class BendTest(unittest.TestCase):
+    """Where a curve bends and why, of figures that are made up."""
+
+    NAMES = {"environments": "torch:cartpole:4:{0}:1:1", "fused": "scan:cartpole:4:16:{0}:{0}",
+             "floats": "torch:traffic:{0}:4:1:1"}
+
+    def bend(self, *steps, axis="environments"):
+        """Of a curve of 1, 16, 256 ..., by (calls, Python in the simulator, around it), in us."""
+        import vectorisation
+
+        names = [self.NAMES[axis].format(16 ** place) for place in range(len(steps))]
+        runs = {}
+        for name, (calls, python, around) in zip(names, steps):
+            of = vectorisation.parsed(name)
+            total = 1000 * of["steps"] * (calls + python + around)
+            runs[name] = [{"env_steps": of["steps"] * of["environments"], "iteration_ns": total, "shortest": {
+                "total_ns": total, "simulation_ns": 1000 * of["steps"] * (calls + python),
+                "backend_ns": 1000 * of["steps"] * calls, "plays": 1, "calls": 38 * of["steps"]}}]
+        return vectorisation.bend({"runs": runs}, names, axis)
+
+    def test_a_curve_whose_steps_take_no_longer_has_no_bend(self):
+        self.assertIsNone(self.bend((10, 5, 1), (10, 5, 1), (11, 5, 1)))
+
+    def test_a_curve_bends_where_throughput_first_gains_less_than_half_for_what_grew_most(self):
+        found = self.bend((10, 5, 1), (15, 5, 1), (150, 20, 1), (3000, 20, 1))
+        self.assertEqual((found["from"], found["to"], found["cause"], found["calls"]), (16, 256, "calls", [38, 38]))
+        self.assertAlmostEqual(found["gain"], 16 * 21 / 171)
+        self.assertAlmostEqual(found["share"], 135 / 150)
+        self.assertEqual(self.bend((10, 5, 1), (15, 500, 1))["cause"], "python")
+
+    def test_of_fused_steps_what_is_left_is_the_cause(self):
+        found = self.bend((8, 1, 3), (6, 0.5, 0.1), axis="fused")
+        self.assertEqual((found["from"], found["to"], found["cause"]), (1, 16, "calls"))
+        self.assertAlmostEqual(found["share"], 6 / 6.6)
+
+    def test_over_floats_a_curve_bends_where_throughput_halves(self):
+        found = self.bend((4, 5, 1), (9, 5, 1), (30, 15, 1), axis="floats")
+        self.assertEqual((found["from"], found["to"], found["cause"]), (16, 256, "calls"))
+        self.assertAlmostEqual(found["gain"], 15 / 46)
+
+
 class StudyTest(unittest.TestCase):
     draws = False  # by matplotlib
 
@@ -278,6 +328,20 @@ class StudyTest(unittest.TestCase):
             self.assertEqual(study.run_study(module, ["--page", "--docs", str(place)]), 0)
         self.assertEqual(sorted(path.stat().st_mtime_ns for path in (place / "runs").glob("*.gpubound/*")), before)
         return (place / f"{name}.md").read_text(), figures
+
+
+def check_own_clocks(test, figures):
+    """What gpubound says of each part is what the program's own clocks say."""
+    for name, runs in figures["runs"].items():
+        with test.subTest(name):
+            # The two are read one after the other; a core that is lost between them makes one repetition differ.
+            for key in ("iteration_ns", "steps_per_second"):
+                test.assertLess(min(abs(run[key] / run[f"own_{key}"] - 1) for run in runs), 0.05, runs)
+            for run in runs:
+                test.assertGreater(run["iterations"], 2)
+                test.assertLessEqual(run["simulation_ns"], run["own_simulation_ns"])
+                test.assertLessEqual(run["shortest"]["backend_ns"], run["shortest"]["simulation_ns"])
+                test.assertLessEqual(run["shortest"]["simulation_ns"], run["shortest"]["total_ns"])
 
 
 class SmallTest(StudyTest):
@@ -310,6 +374,24 @@ class SmallTest(StudyTest):
                     self.assertLess(made["total_ns"], made["own_ns"] + clocks_apart_ns)
                 self.assertGreater(of["correlation"]["sampled"], 2)
         self.assertIn("*starvation*", page)
+
+    def test_a_simulator_in_python_has_the_throughput_and_times_of_its_own_clocks(self):
+        import study
+        import vectorisation
+
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        recorder = study.Recorder(pathlib.Path(folder.name))
+        parts = [vectorisation.part("loop", 1), vectorisation.part("loop", 16), vectorisation.traffic("loop", 4)]
+        with contextlib.redirect_stderr(io.StringIO()):
+            recorder.record_all({"loops": vectorisation.program(recorder, "loops", 2, 0.01, parts)}, calibrates=False)
+        figures = vectorisation.read_parts(recorder, "loops")
+        self.assertEqual(set(figures["runs"]), set(parts))
+        check_own_clocks(self, figures)
+        for name, runs in figures["runs"].items():
+            for run in runs:
+                self.assertEqual(run["shortest"]["plays"], vectorisation.parsed(name)["steps"])
+                self.assertEqual(run["shortest"]["calls"], 0)
 
     def test_ways_that_differ_fail_the_study(self):
         import study
@@ -360,6 +442,37 @@ class FrameworksTest(StudyTest):
                              slow_networks.WORKERS * slow_networks.SMALL_ITERATIONS["served"])
             self.assertAlmostEqual(run["staleness"]["gap"], run["staleness"]["own"]["gap"], places=12)
         self.assertIn("server, dana", page)
+
+    def test_vectorisation_goes_from_runs_to_the_page(self):
+        import vectorisation
+
+        page, figures = self.page_of("vectorisation")
+        check_own_clocks(self, figures)
+        calls = {name: vectorisation.calls_of(runs[0], name) for name, runs in figures["runs"].items()}
+        for name, runs in figures["runs"].items():
+            of = vectorisation.parsed(name)
+            with self.subTest(name):
+                for run in runs:
+                    self.assertEqual(vectorisation.calls_of(run, name), calls[name])
+                if of["variant"] in ("jax", "scan", "blocks"):  # one for all fused steps
+                    self.assertAlmostEqual(calls[name], 1 / of["fused"])
+                elif of["variant"] == "torch":
+                    self.assertGreater(calls[name], 20)
+                else:
+                    self.assertEqual(calls[name], 0)
+        # The variants are the same simulator.
+        for name, state in figures["states"].items():
+            same = [other for other in figures["states"]
+                    if name.split(":")[1:3] + name.split(":")[5:] == other.split(":")[1:3] + other.split(":")[5:]]
+            for other in same:
+                for one, two in zip(state, figures["states"][other]):
+                    self.assertAlmostEqual(one, two, places=4, msg=f"{name} and {other}")
+        self.assertEqual({change: of["status"] for change, of in figures["refused"].items()}, {
+            "--vectorise 16": 2, "--fuse simulation": 0, "--graph-capture simulation": 0})
+        self.assertEqual(set(figures["unrecorded_ns"]), set(vectorisation.unrecorded_parts(True)))
+        for row in figures["what_ifs"]:
+            self.assertLess(row["predicted"]["all"][0], row["predicted"]["python"][0])
+        self.assertIn("**CPU**", page)
 
 
 if __name__ == "__main__":
