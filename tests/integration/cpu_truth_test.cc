@@ -66,9 +66,19 @@ class CpuTruthTest : public CpuTruth {
   void SetUp() override { Run({"3"}); }
 };
 
+// A look takes a sanitizer several times as long, and the recorder looks as much more seldom: once
+// in a turn of the program, or less. What it was doing then is known no better than its sums are.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kLooksAreRare = true;
+#else
+constexpr bool kLooksAreRare = false;
+#endif
+
 struct Crowd {
   const char* rivals;  // threads that spin beside it
-  double tolerance;    // of the time of the operation
+  // So much of the time of the operation may be wrong beside the error that the report says.
+  double blocked;
+  double idle;
 };
 
 class NativeWaitTest : public CpuTruth, public testing::WithParamInterface<Crowd> {
@@ -112,17 +122,25 @@ TEST_P(NativeWaitTest, WaitsOfATenthOfASecondAreAsLongAsTheyWere) {
   const Json row = RowOf(process_, "sleeps");
   ASSERT_TRUE(row.is_object());
   const int64_t blocked_ns = sleeps.wall_ns - sleeps.on_cpu_ns - sleeps.ready_ns;
-  EXPECT_LE(std::abs(row["idle_ns"].get<double>() - static_cast<double>(blocked_ns)),
-            GetParam().tolerance * static_cast<double>(sleeps.wall_ns))
+  const auto off_ns = [&](double said_ns) {
+    return std::abs(said_ns - static_cast<double>(blocked_ns));
+  };
+  const double all_ns = static_cast<double>(sleeps.wall_ns);
+  const double error_ns = row["cpu"]["error_ns"].get<double>();
+  EXPECT_LE(off_ns(row["cpu"]["blocked_ns"].get<double>()), GetParam().blocked * all_ns + error_ns)
+      << row << ", by its own clocks " << blocked_ns;
+  if (kLooksAreRare) return;
+  EXPECT_LE(off_ns(row["idle_ns"].get<double>()), GetParam().idle * all_ns + error_ns)
       << row << ", by its own clocks " << blocked_ns;
   EXPECT_LE(RowOf(process_, "computes")["idle_ns"].get<double>(),
-            GetParam().tolerance * static_cast<double>(sleeps.wall_ns));
+            GetParam().idle * all_ns + error_ns);
 }
 
 // Ready time is counted late: where a thread is short of a CPU, it is not known to a few
-// milliseconds what it was blocked for. On a machine with a load of 20 it was 4 and 13 %.
+// milliseconds what it was blocked for. On a machine with a load of 20 it was 4 and 13 %, and up to
+// 15 and 52 where a look took so long that they were 20 ms apart.
 INSTANTIATE_TEST_SUITE_P(BesideSpinningThreads, NativeWaitTest,
-                         testing::Values(Crowd{"0", 0.1}, Crowd{"6", 0.25}));
+                         testing::Values(Crowd{"0", 0.02, 0.05}, Crowd{"6", 0.1, 0.45}));
 
 TEST_F(CpuTruthTest, TimesOfAllThreadsSumToAtLeastThoseThatCountedThemselves) {
   double on_cpu_ns = 0;
