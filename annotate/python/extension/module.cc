@@ -95,12 +95,13 @@ PyObject* Wrap(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
                     nullptr);
 }
 
-// hook(wrapped, label, binds, once, alone, guard, stage): a guard of None stands for none.
+// hook(wrapped, label, binds, own, alone, guard, stage): a guard of None stands for none.
 PyObject* Hook(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   uint32_t label = 0;
+  uint32_t own = 0;
   if (!CheckCount("hook", count, 7) || !ReadNumber(arguments[1], &label)) return nullptr;
-  const HookRules rules = {arguments[3] == Py_True, arguments[4] == Py_True,
-                           arguments[6] == Py_True,
+  if (!ReadNumber(arguments[3], &own)) return nullptr;
+  const HookRules rules = {own, arguments[4] == Py_True, arguments[6] == Py_True,
                            arguments[5] == Py_None ? nullptr : arguments[5]};
   return NewWrapper(StateOf(module)->wrapper_types, arguments[0], label, arguments[2] == Py_True,
                     &rules);

@@ -24,11 +24,13 @@ PyObject* ScopeDepth(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLong(g_table.open_scopes(nullptr, 0));
 }
 
-PyObject* InnermostScope(PyObject*, PyObject*) {
+uint32_t InnermostLabel() {
   uint32_t labels[kMaxScopes];
   const uint32_t open = ListOpenScopes(labels);
-  return PyLong_FromUnsignedLong(open == 0 ? 0 : labels[open - 1]);
+  return open == 0 ? 0 : labels[open - 1];
 }
+
+PyObject* InnermostScope(PyObject*, PyObject*) { return PyLong_FromUnsignedLong(InnermostLabel()); }
 
 PyObject* SuspendScopes(PyObject*, PyObject* depth) {
   uint32_t labels[kMaxScopes];

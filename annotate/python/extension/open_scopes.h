@@ -20,6 +20,9 @@ PyObject* ThreadIdent(PyObject* module, PyObject* none);
 // depth() -> int: how many scopes are open.
 PyObject* ScopeDepth(PyObject* module, PyObject* none);
 
+// That of the innermost scope that is open on this thread, whoever opened it; 0 without one.
+uint32_t InnermostLabel();
+
 // The label of the innermost scope that is open on this thread, as an int; 0 without one.
 PyObject* InnermostScope(PyObject* module, PyObject* none);
 

@@ -18,7 +18,7 @@ struct Around {
   vectorcallfunc call;
   uint32_t label = 0;
   PyObject* helper = nullptr;  // a hook's guard, what a CallRole asks, or WrapperTypes::handle
-  bool once = false;
+  uint32_t own = 0;
   bool alone = false;
   bool stage = false;
   bool asks_arguments = false;  // the object too, which what is bound is called without
@@ -26,7 +26,7 @@ struct Around {
 
 Around AroundOf(const Wrapper* wrapper) {
   return {wrapper->vectorcall, wrapper->label, wrapper->helper,
-          wrapper->once,       wrapper->alone, wrapper->stage};
+          wrapper->own,        wrapper->alone, wrapper->stage};
 }
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
@@ -96,7 +96,7 @@ PyObject* Allocate(PyTypeObject* type, PyObject* wrapped, PyObject* bound_type,
   wrapper->weak_references = nullptr;
   wrapper->helper = around.helper == nullptr ? nullptr : NewReference(around.helper);
   wrapper->label = around.label;
-  wrapper->once = around.once;
+  wrapper->own = around.own;
   wrapper->alone = around.alone;
   wrapper->stage = around.stage;
   PyObject_GC_Track(reinterpret_cast<PyObject*>(wrapper));
@@ -298,7 +298,7 @@ PyObject* NewWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t labe
                      const HookRules* rules) {
   if (rules == nullptr) return Make(types, wrapped, binds, {CallInLabel(), label});
   return Make(types, wrapped, binds,
-              {CallByRules(), label, rules->guard, rules->once, rules->alone, rules->stage});
+              {CallByRules(), label, rules->guard, rules->own, rules->alone, rules->stage});
 }
 
 PyObject* NewCallWrapper(const WrapperTypes& types, PyObject* wrapped, uint32_t label, bool binds,

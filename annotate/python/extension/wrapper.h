@@ -27,7 +27,9 @@ bool MakeWrapperTypes(PyObject* module, WrapperTypes* types);
 // How a wrapper that a library hook installs decides whether to open its label. Such wrappers nest
 // in one another (an environment in its wrappers), and each thread remembers the innermost.
 struct HookRules {
-  bool once = false;   // not inside a wrapper of the same label
+  // The label of the same operation as the program opens it; 0: there is none. Directly inside of
+  // that the wrapper's own is not opened, as it is not inside a wrapper of its own label.
+  uint32_t own = 0;
   bool alone = false;  // only where no other hook's label is open
   // A stage of a framework's loop: what others ask for is whether a hook is open inside of it.
   bool stage = false;

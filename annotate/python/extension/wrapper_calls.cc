@@ -4,6 +4,7 @@
 #include "annotate/python/extension/wrapper_calls.h"
 
 #include "annotate/python/extension/channels.h"
+#include "annotate/python/extension/open_scopes.h"
 #include "annotate/python/extension/queue_items.h"
 #include "annotate/python/extension/table.h"
 #include "annotate/python/extension/task_steps.h"
@@ -49,17 +50,17 @@ PyObject* CallHooked(PyObject* self, PyObject* const* arguments, size_t nargsf,
   uint32_t& innermost = wrapper->stage ? t_stage_label : t_hook_label;
   const uint32_t outer = innermost;
   Answer declines = Answer::kYes;
-  if ((!wrapper->once || outer != label) && (!wrapper->alone || outer == 0)) {
-    declines = GuardDeclines(wrapper);
-  }
+  if (outer != label && (!wrapper->alone || outer == 0)) declines = GuardDeclines(wrapper);
   if (declines == Answer::kInterrupted) return nullptr;
   if (declines == Answer::kYes) {
     return Call(wrapper->wrapped, arguments, nargsf, keywords);
   }
+  // What the program has named itself has its name once.
+  const bool opens = wrapper->own == 0 || wrapper->own != InnermostLabel();
   innermost = label;
-  BeginScope(label);
+  if (opens) BeginScope(label);
   PyObject* result = Call(wrapper->wrapped, arguments, nargsf, keywords);
-  EndScope(label);
+  if (opens) EndScope(label);
   innermost = outer;
   return result;
 }

@@ -22,7 +22,7 @@ struct Wrapper {
   PyObject* weak_references;
   PyObject* helper;
   uint32_t label;
-  bool once;
+  uint32_t own;  // HookRules
   bool alone;
   bool stage;
 };

@@ -180,11 +180,12 @@ def _in_operation(original: Any, name: str, hook: Dict[str, Any]) -> Any:
     label = _core.operation_label(_facts.RULES, hook["operation"])
     alone = bool(hook.get("alone"))  # only where no other hook is open on the thread
     guard = _guard(hook, name)
-    driven = drive_steps(original, lambda: _HookedSteps(label, alone, guard))
+    own = _core.operation_label("", hook["operation"])
+    driven = drive_steps(original, lambda: _HookedSteps(label, own, alone, guard))
     if driven is not None:
         return driven
     binds = binds_to_instances(original)
-    hooked = _core.hook(original, label, binds, True, alone, guard, hook["operation"] in _STAGES)
+    hooked = _core.hook(original, label, binds, own, alone, guard, hook["operation"] in _STAGES)
     if hook.get("loop") != "optimized":
         return hooked
     return _around_step(_closures.wrap(original, hooked, hook), binds)
@@ -204,15 +205,15 @@ def _around_step(hooked: Any, binds: bool) -> Any:
 class _HookedSteps(Suspendable):
     """Each step of what can be suspended (an asynchronous environment's) is what a call would be."""
 
-    __slots__ = ("_label", "_alone", "_guard", "_declines")
+    __slots__ = ("_label", "_own", "_alone", "_guard", "_declines")
 
-    def __init__(self, label: int, alone: bool, guard: Optional[Callable[[], object]]) -> None:
+    def __init__(self, label: int, own: int, alone: bool, guard: Optional[Callable[[], object]]) -> None:
         super().__init__()
-        self._label, self._alone, self._guard = label, alone, guard
+        self._label, self._own, self._alone, self._guard = label, own, alone, guard
         self._declines: object = False
 
     def run(self, step: Callable[..., Any], *arguments: Any) -> Any:
-        hooked = _core.hook(super().run, self._label, False, True, self._alone, self._ask, False)
+        hooked = _core.hook(super().run, self._label, False, self._own, self._alone, self._ask, False)
         return hooked(step, *arguments)
 
     def _ask(self) -> object:

@@ -116,13 +116,13 @@ def _origins(function: Any) -> Set[str]:
 
 
 def _as_simulation(jitted: Any, name: str) -> Any:
-    label = _core.operation_label(_facts.RULES, "simulation")
+    label, own = (_core.operation_label(domain, "simulation") for domain in (_facts.RULES, ""))
     signal = _loop.note_reset if name.startswith("reset") else _loop.enter_rollout
 
     def called() -> None:
         _last.label = _Last.anywhere = label
         signal()
-    return _core.hook(jitted, label, binds_to_instances(jitted), True, False, called, False)
+    return _core.hook(jitted, label, binds_to_instances(jitted), own, False, called, False)
 
 
 def _is_turn(name: str, turns: List[str]) -> bool:
@@ -140,7 +140,7 @@ def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:
         if is_turn:
             _loop.begin_jitted_turn(called)
         return False
-    return _core.hook(jitted, label, binds_to_instances(jitted), True, True, called, False)
+    return _core.hook(jitted, label, binds_to_instances(jitted), 0, True, called, False)
 
 
 def wrap_wait(original: Any, hook: Dict[str, Any], name: str) -> Any:

@@ -50,7 +50,7 @@ class ModuleCallTest(RecordedTest):
         for operation, calls in (("optimizer", []), ("update", self.call(_facts.MODULE_WITH_GRADIENTS, "Policy"))):
             with self.subTest(operation):
                 label = _core.operation(operation).label
-                around = _core.hook(self.policy, label, False, True, False, None, operation == "update")
+                around = _core.hook(self.policy, label, False, 0, False, None, operation == "update")
                 around()
                 self.assert_recorded(f"begin operation {operation}", *calls, f"end operation {operation}")
 

@@ -96,6 +96,21 @@ class InstallTest(RecordedTest):
         self.assertEqual(module.Wrapper(module.Wrapper(module.Env())).step(1), 3)
         self.assert_recorded(*scope("simulation"))
 
+    def test_a_hook_directly_inside_the_programs_own_operation_of_that_name_opens_none(self):
+        module, asked = sample(), []
+        module.guard = lambda: asked.append("asked")
+        unittest.mock.patch.dict("sys.modules", sample=module).start()
+        self.addCleanup(unittest.mock.patch.stopall)
+        library({**STEP, "unless": "sample.guard"}).install(module)
+        take()
+        with gpubound.operation("simulation"):
+            self.assertEqual(module.Wrapper(module.Env()).step(1), 2)
+            with gpubound.operation("inner"):
+                module.Env().step(1)
+        self.assert_recorded("begin operation simulation", "begin operation inner", *scope("simulation"),
+                             "end operation inner", "end operation simulation")
+        self.assertEqual(asked, ["asked"] * 2)
+
     def test_functions_of_a_module_become_a_layer(self):
         module = sample()
         library({"module": "sample", "names": ["reset"], "layer": "wait"}).install(module)

@@ -173,8 +173,8 @@ class WrapperTest(ThreadsTest):
 class HookTest(ThreadsTest):
     def test_each_thread_has_its_own_innermost_hook(self):
         label = gpubound.operation("hooked").label
-        inner = _core.hook(lambda: None, label, False, True, False, None, False)
-        outer = _core.hook(inner, label, False, True, False, None, False)
+        inner = _core.hook(lambda: None, label, False, 0, False, None, False)
+        outer = _core.hook(inner, label, False, 0, False, None, False)
         in_threads(lambda _: [(inner(), outer()) for _ in range(ROUNDS)])
         self.assert_counts(operation_hooked=2 * THREADS * ROUNDS)
 

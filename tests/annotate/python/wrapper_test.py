@@ -61,7 +61,7 @@ class WrapperTest(RecordedTest):
         self.assertEqual(documented.__annotations__["return"], float)
 
     def test_an_undecorated_function_is_found_where_it_was(self):
-        wrapper = _core.hook(_core.wrap(functools.lru_cache(plain), LABEL, True), LABEL, True, True, False, None, False)
+        wrapper = _core.hook(_core.wrap(functools.lru_cache(plain), LABEL, True), LABEL, True, 0, False, None, False)
         self.assertIs(wrapper.__wrapped__, plain)
         self.assertEqual(inspect.signature(wrapper), inspect.signature(plain))
 
@@ -103,7 +103,7 @@ class WrapperTest(RecordedTest):
 
     def test_the_copy_of_what_can_be_copied_is_wrapped_alike(self):
         for wrapper in (_core.wrap(functools.partial(max, [1, 2]), LABEL, False),
-                        _core.hook(functools.partial(max, [1, 2]), LABEL, False, True, False, None, False)):
+                        _core.hook(functools.partial(max, [1, 2]), LABEL, False, 0, False, None, False)):
             for copied in (copy.copy(wrapper), copy.deepcopy(wrapper)):
                 self.assertIsNot(copied.__wrapped__, wrapper.__wrapped__)
                 take()
@@ -271,7 +271,7 @@ class DescriptorTest(RecordedTest):
 
     def test_a_hook_leaves_it_the_object_too(self):
         own = vars(type(self.environment))
-        hooked = _core.hook(own["step"], LABEL, True, True, False, None, False)
+        hooked = _core.hook(own["step"], LABEL, True, 0, False, None, False)
         type(self.environment).step = hooked
         self.assertEqual(self.environment.step(3), (self.environment, 3))
         self.assert_recorded(CALL[0], "begin operation simulation", "end operation simulation", CALL[1])
