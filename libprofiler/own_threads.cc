@@ -29,6 +29,8 @@ struct Place {
 // sources.
 constinit Place g_places[16] = {};
 
+constinit std::atomic<uint64_t> g_changes{0};
+
 Place* TakePlace() {
   for (Place& place : g_places) {
     if (!place.taken.exchange(true, std::memory_order_acquire)) return &place;
@@ -37,13 +39,15 @@ Place* TakePlace() {
 }
 
 void GiveBack(Place* place) {
-  place->tid.store(0, std::memory_order_relaxed);
+  place->tid.store(0);
+  ++g_changes;
   place->taken.store(false, std::memory_order_release);
 }
 
 void* Main(void* argument) {
   auto* const place = static_cast<Place*>(argument);
-  place->tid.store(static_cast<uint32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
+  place->tid.store(static_cast<uint32_t>(syscall(SYS_gettid)));
+  ++g_changes;
   prctl(PR_SET_NAME, place->name);  // from without it takes a descriptor
   {
     const UnseenBySanitizer unseen;
@@ -84,10 +88,11 @@ bool IsOwnThread(uint32_t tid) noexcept {
 }
 
 int CountOwnThreads() noexcept {
-  return static_cast<int>(std::count_if(
-      std::begin(g_places), std::end(g_places),
-      [](const Place& place) { return place.tid.load(std::memory_order_relaxed) != 0; }));
+  return static_cast<int>(std::count_if(std::begin(g_places), std::end(g_places),
+                                        [](const Place& place) { return place.tid != 0; }));
 }
+
+uint64_t OwnThreadChanges() noexcept { return g_changes; }
 
 void ForgetOwnThreads() noexcept {
   for (Place& place : g_places) GiveBack(&place);

@@ -17,8 +17,10 @@ bool StartOwnThread(const char* name, void* (*work)(void*), void* argument) noex
 // Whether |tid| is one of them, from when its work begins until it has ended.
 bool IsOwnThread(uint32_t tid) noexcept;
 
-// How many there are.
+// How many there are: none that the kernel does not count, but for what ends meanwhile.
 int CountOwnThreads() noexcept;
+// Grows with each of them that begins or ends.
+uint64_t OwnThreadChanges() noexcept;
 
 // In a fork child, which has none of them.
 void ForgetOwnThreads() noexcept;

@@ -36,6 +36,10 @@ bool LastThreadWatch::IsLast() {
     stat_.Close();
     if (!stat_.Open(kStat, 0)) return false;
   }
+  // Counted before the kernel's number is read: one that begins meanwhile is in that alone, and one
+  // that ends meanwhile is a change.
+  const uint64_t changes = OwnThreadChanges();
+  const int own = CountOwnThreads();
   char text[512];
   const int file = stat_.descriptor.load(std::memory_order_relaxed);
   const ssize_t length = pread(file, text, sizeof(text) - 1, 0);
@@ -48,7 +52,7 @@ bool LastThreadWatch::IsLast() {
     place = std::strchr(place, ' ');
     if (place != nullptr) ++place;
   }
-  return place != nullptr && std::atoi(place) == 1 + CountOwnThreads();
+  return place != nullptr && std::atoi(place) == 1 + own && OwnThreadChanges() == changes;
 }
 
 namespace {
