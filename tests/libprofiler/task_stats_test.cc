@@ -101,12 +101,14 @@ TEST_F(TaskStatsTest, AThreadThatHasJustBegunFindsOutThatReadinessIsKnown) {
 TEST_F(TaskStatsTest, OfAThreadThatWasOnNoCpuSinceNothingIsReadAgain) {
   const WaitingThread other;
   auto before = stats_.Read(other.tid(), nullptr);
-  for (auto now = before; now; before = now) {  // until it waits
-    now = stats_.Read(other.tid(), nullptr);
-    if (now->on_cpu_ns == before->on_cpu_ns) break;
-  }
   before->ready_ns = 12345;
-  EXPECT_EQ(stats_.Read(other.tid(), &*before)->ready_ns, 12345u);
+  auto now = stats_.Read(other.tid(), &*before);
+  while (now->on_cpu_ns != before->on_cpu_ns) {  // until it waits
+    before = now;
+    before->ready_ns = 12345;
+    now = stats_.Read(other.tid(), &*before);
+  }
+  EXPECT_EQ(now->ready_ns, 12345u);
 }
 
 TEST_F(TaskStatsTest, ThreadsAreListedAgainWhereTheirNumberChanges) {
