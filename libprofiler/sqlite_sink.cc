@@ -235,8 +235,7 @@ bool SqliteSink::CreateTables(bool network) {
   return Execute("PRAGMA page_size=4096") &&
          Execute(network ? "PRAGMA journal_mode=TRUNCATE"
                          : "PRAGMA journal_mode=MEMORY; PRAGMA journal_mode=WAL") &&
-         Execute("PRAGMA wal_autocheckpoint=0") && Execute(identity) && Execute("BEGIN") &&
-         Execute(kSchemaSql) && Execute("COMMIT");
+         Execute(identity) && Execute("BEGIN") && Execute(kSchemaSql) && Execute("COMMIT");
 }
 
 // Without memory for it the next file is made as this one was.

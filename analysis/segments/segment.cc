@@ -85,7 +85,6 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
     std::filesystem::path log = path + "-wal";
     if (!std::filesystem::exists(log, ignored)) return NotASegment(path, kEmptyFile);
   }
-  if (LacksFirstPage(path)) return NotASegment(path, kWithoutFirstPage);
   Result<Database> opened = Database::OpenReadOnly(path);
   if (!opened.ok()) return opened.error();
   Segment segment(path, std::move(*opened));
@@ -96,6 +95,7 @@ Result<Segment> Segment::Open(const std::string& path, const TraceFileName& name
     database.TolerateTruncation();
     application = database.Scalar("PRAGMA application_id", -1);
   }
+  if (application < 0 && LacksFirstPage(path)) return NotASegment(path, kWithoutFirstPage);
   if (application < 0) return NotASegment(path, "no database (" + database.LastError() + ")");
   const int64_t version = database.Scalar("PRAGMA user_version", -1);
   // Recorders of the first versions could be killed between the two.

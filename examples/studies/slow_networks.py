@@ -236,9 +236,10 @@ def finding(figures: Figures) -> str:
     network = {name: share(runs[name], lambda run: total(run, "average_ns"))
                for name in ("near", "delay 20 ms", "delay 80 ms")}
     late = runs["late worker"]
-    return (f"Averaging takes {network['near']} of an iteration where nothing is delayed, {network['delay 20 ms']} "
-            f"with 20 ms between any two workers, and {network['delay 80 ms']} with 80 ms. gpubound says which kind of "
-            f"time that is. With 80 ms it is data that moves for {share(runs['delay 80 ms'], moving)} of an iteration, "
+    return (f"Averaging takes {network['near']} of an iteration where nothing is delayed. With 20 ms between any two "
+            f"workers it takes {network['delay 20 ms']}, and with 80 ms {network['delay 80 ms']}. gpubound says which "
+            f"kind of time that is. With 80 ms it is data that moves for {share(runs['delay 80 ms'], moving)} of an "
+            f"iteration, "
             f"and a wait for a worker that is not there yet for {share(runs['delay 80 ms'], peers)}. Where worker "
             f"{LATE} is late by 100 ms, that wait is {share(late, peers)}. By gpubound the others wait longest for "
             f"worker {latest_text(late)}; the percentage is of all that workers wait for each other.")
@@ -250,8 +251,8 @@ def slow_link(figures: Figures) -> str:
     return (f"A slow link is another thing than a late worker. Where the link of worker {FAR} alone takes 40 ms, data "
             f"moves for {share(runs, moving)} of an iteration, and workers wait for each other for "
             f"{share(runs, peers)}; longest for worker {latest_text(runs)}. "
-            + ("So gpubound says that the network is slow. Which link is slow it does not say; for whom others wait is "
-               "a hint, and no more." if moves else
+            + ("So gpubound says that the network is slow. Which link is slow it does not say; the worker that "
+               "others wait for is a hint, and no more." if moves else
                "So gpubound takes it for workers that come late, which the network made late."))
 
 
@@ -352,7 +353,8 @@ def page(figures: Figures) -> str:
         table(["ms of an iteration", "all: gpubound", "clocks", "averaging: gpubound", "clocks",
                "waits for a peer: gpubound", "clocks", "pairs differ by, at most"], check_rows),
         prose("Each worker writes down when its loop begins, when it comes to an average, begins to wait and leaves "
-              "it, and when an iteration ends. From when all came follows who waited for whom. *averaging* is longer "
+              "it, and when an iteration ends. The times at which all came say which worker waited for which. "
+              "*averaging* is longer "
               "by gpubound: the operation holds the copies of gradients too, the clocks only the calls. *all* is "
               "shorter by gpubound, by what lies between operations."),
         "## What is not seen",

@@ -27,8 +27,8 @@ struct LaneTime {
   int64_t wall_ns = 0;  // in all lanes
 };
 
-// What is open in lanes of |process| that have operations of their own, longest first. None where
-// the report has no lanes.
+// Operations of further threads of |process| that have some of their own, longest first. None where
+// there are no such threads.
 std::vector<LaneTime> LaneTimes(const ReportProcess& process);
 
 // "On 2 other threads, not in the table: learn 1.20 s, ... (--by thread).", and "Handed over to 4

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What people are told a process by: its pid, with several hosts, as of ranks in containers which all
+// What the text calls a process by: its pid, with several hosts, as of ranks in containers which all
 // have one pid, its host too, and in a run of several ranks its rank. Pure.
 #ifndef GPUBOUND_ANALYSIS_OUTPUT_TEXT_PID_TEXT_H_
 #define GPUBOUND_ANALYSIS_OUTPUT_TEXT_PID_TEXT_H_
