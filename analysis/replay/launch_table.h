@@ -2,7 +2,9 @@
 //
 // The replayed times of recent API calls, found by correlation id when their device work begins.
 // CUPTI counts ids up by one for each call, so the low bits of an id are its place: a newer call
-// replaces one that is a whole table older. One object, one thread.
+// replaces one that is a whole table older. Where that one may still be looked for, the table grows.
+// So its size follows how far the program runs ahead of the device, and not how long it runs: a
+// thousand processes have a thousand tables. One object, one thread.
 #ifndef GPUBOUND_ANALYSIS_REPLAY_LAUNCH_TABLE_H_
 #define GPUBOUND_ANALYSIS_REPLAY_LAUNCH_TABLE_H_
 
@@ -35,13 +37,22 @@ struct LaunchEntry {
 
 class LaunchTable {
  public:
+  static constexpr size_t kFirstSize = 256;
+  // Launch queues hold about a thousand entries per stream; 160 bytes each.
+  static constexpr size_t kLargestSize = size_t{1} << 17;
+
   LaunchTable() : entries_(kFirstSize) {}
 
   // Called in order of begin. Of nested calls with one id, a runtime function and the driver
   // function inside it, the outermost counts: null for the inner one. Valid until the next Add.
-  LaunchEntry* Add(uint32_t thread, const ApiCall& call) {
+  // |is_needed| tells of an entry whether it may still be looked for.
+  template <typename IsNeeded>
+  LaunchEntry* Add(uint32_t thread, const ApiCall& call, const IsNeeded& is_needed) {
     if (call.correlation == 0) return nullptr;
-    if (++added_ == entries_.size() && added_ < kLargestSize) Grow();
+    while (entries_.size() < kLargestSize && IsOther(At(call.correlation), call.correlation) &&
+           is_needed(At(call.correlation))) {
+      Grow();
+    }
     LaunchEntry& entry = At(call.correlation);
     if (entry.correlation == call.correlation && entry.thread == thread &&
         entry.start_ns <= call.start_ns && call.end_ns <= entry.end_ns) {
@@ -56,6 +67,8 @@ class LaunchTable {
     return &entry;
   }
 
+  size_t size() const { return entries_.size(); }
+
   // Null where no such call is remembered. Valid until the next Add.
   LaunchEntry* Find(uint32_t correlation) {
     if (correlation == 0) return nullptr;
@@ -64,22 +77,20 @@ class LaunchTable {
   }
 
  private:
-  static constexpr size_t kFirstSize = 256;
-  // Launch queues hold about a thousand entries per stream; 160 bytes each.
-  static constexpr size_t kLargestSize = size_t{1} << 17;
-
+  static bool IsOther(const LaunchEntry& entry, uint32_t correlation) {
+    return entry.correlation != 0 && entry.correlation != correlation;
+  }
   LaunchEntry& At(uint32_t correlation) { return entries_[correlation & (entries_.size() - 1)]; }
 
   void Grow() {
     std::vector<LaunchEntry> old = std::exchange(entries_, {});
-    entries_.resize(old.size() * 4);
+    entries_.resize(old.size() * 2);
     for (const LaunchEntry& entry : old) {
       if (entry.correlation != 0) At(entry.correlation) = entry;
     }
   }
 
   std::vector<LaunchEntry> entries_;  // a power of two
-  size_t added_ = 0;
 };
 
 }  // namespace gpubound

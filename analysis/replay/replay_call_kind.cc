@@ -17,6 +17,9 @@ ReplayCallKind ReplayCallKind::Of(const Label& label) {
   const auto has = [name](std::string_view part) {
     return name.find(part) != std::string_view::npos;
   };
+  // Enqueue and Append are those of Intel's runtimes.
+  kind.launches = has("Launch") || has("Memcpy") || has("Memset") || has("Enqueue") ||
+                  has("Append") || has("Copy");
   kind.capturable = IsCapturable(name);
   kind.launches_kernel = LaunchesKernel(name);
   kind.ends_capture = EndsCapture(name);

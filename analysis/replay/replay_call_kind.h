@@ -29,6 +29,7 @@ struct ReplayCallKind {
   static ReplayCallKind Of(const Label& label);
 
   Role role = Role::kOther;
+  bool launches = false;  // may have work; by its name, or because such a call had some
   bool capturable = false;
   bool launches_kernel = false;
   bool ends_capture = false;

@@ -16,6 +16,13 @@ constexpr size_t kMostOpenSyncs = 4096;
 // Work that begins so soon behind other work of its stream had been launched by then.
 constexpr int64_t kQueuedNs = 10'000;
 
+// So long after a call, and after the work of it that is known, the table of launches remembers it:
+// a graph has more work, and a wait may come for what is done.
+constexpr int64_t kRememberedNs = 1'000'000'000;
+
+// So long work can lie in a queue; a launch without work since then had none, or it was lost.
+constexpr int64_t kLongestInQueueNs = 60'000'000'000;
+
 // A call that is still open after so many times what it takes by itself waits.
 constexpr double kClearly = 4;
 
@@ -31,10 +38,20 @@ int64_t ProcessReplay::NextCallTime() const {
   return next == nullptr ? kOpenEnded : next->call.start_ns;
 }
 
+// To the table of launches.
+void ProcessReplay::Remember(const ThreadCall& of) {
+  const int64_t now_ns = of.call.start_ns;
+  launches_.Add(of.thread, of.call, [this, now_ns](const LaunchEntry& entry) {
+    const int64_t since_ns = now_ns - std::max(entry.end_ns, entry.work_end_ns);
+    if (since_ns < kRememberedNs) return true;
+    return entry.works == 0 && KindOf(entry.label).launches && since_ns < kLongestInQueueNs;
+  });
+}
+
 void ProcessReplay::IndexCallsUntil(int64_t until_ns) {
   while (calls_.Peek() != nullptr && calls_.Peek()->call.start_ns <= until_ns) {
     const ThreadCall& next = *calls_.Peek();
-    launches_.Add(next.thread, next.call);
+    Remember(next);
     ahead_.push_back(next);
     calls_.Pop();
   }
@@ -53,7 +70,7 @@ void ProcessReplay::BeginCall() {
   ThreadCall next;
   if (ahead_.empty()) {
     next = *calls_.Peek();
-    launches_.Add(next.thread, next.call);
+    Remember(next);
     calls_.Pop();
   } else {
     next = ahead_.front();
@@ -315,7 +332,7 @@ void ProcessReplay::Begin(DeviceWork work) {
   recorded_events_.NoteWork(work.stream, launch == nullptr ? work.start_ns : launch->start_ns,
                             {std::max(work.start_ns, work.end_ns), times.end});
   if (launch != nullptr) {
-    ++launch->works;
+    if (launch->works++ == 0) KindOf(launch->label).launches = true;
     launch->work_end_ns = std::max({launch->work_end_ns, work.start_ns, work.end_ns});
     launch->work_done = Later(launch->work_done, times.end);
     ThreadAt(launch->thread).last_stream = work.stream;

@@ -271,6 +271,7 @@ class ProcessReplay {
   void BeginWork();
   void Begin(DeviceWork work);
   LaunchAnchor AnchorOf(const DeviceWork& work, LaunchEntry* launch);
+  void Remember(const ThreadCall& of);
   void IndexCallsUntil(int64_t until_ns);
   int64_t NextCallTime() const;
   void Charge(uint32_t index, ReplayThread* thread, const Spent& spent, uint64_t kind);
