@@ -182,6 +182,17 @@ std::string Names() {
   return text;
 }
 
+// Fifty processes on a host each, with a device of its own.
+std::string Many() {
+  std::string text;
+  for (int p = 0; p < 50; ++p) {
+    if (p > 0) text += "process " + std::to_string(1000 + p) + " 1\n";
+    text += "host h" + std::to_string(p) + " 0\nspan 0 1000\nthread main\n" +
+            Launched("k", 110, 40 + p, 1);
+  }
+  return text;
+}
+
 // As PyTorch's: what differs stands in the middle of what is long.
 std::string TemplateName(const std::string& functor) {
   return "void at::native::vectorized_elementwise_kernel<4, at::native::" + functor +
@@ -273,8 +284,8 @@ bool WriteOddPages(const std::string& folder) {
   return WriteRun(folder + "/sparse", Sparse()) && WriteRun(folder + "/uneven", Uneven()) &&
          WriteRun(folder + "/long", Long()) && WriteRun(folder + "/deep", Deep()) &&
          WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
-         WriteRun(folder + "/alike", Alike()) && WriteEmpty(folder + "/empty") &&
-         WriteRun(folder + "/names", Names(), &GiveLongNames) &&
+         WriteRun(folder + "/alike", Alike()) && WriteRun(folder + "/many_processes", Many()) &&
+         WriteEmpty(folder + "/empty") && WriteRun(folder + "/names", Names(), &GiveLongNames) &&
          WriteRun(folder + "/roles", Roles()) &&
          WriteRun(folder + "/no_gpu_roles", RolesWithoutGpu()) && WriteSingleRuns(folder);
 }

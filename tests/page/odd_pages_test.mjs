@@ -417,3 +417,23 @@ test('of many operations that are compared those are listed that matter most', a
   assert.ok(!operations.includes('operation_wall turn-0'));
   assert.match(await text(page, '#group-1'), /and 21 more: gpubound compare --json/);
 });
+
+test('long tables show their first rows, and all of them at the press of a button', async () => {
+  const page = await show('many_processes');
+  const {processes, devices} = reportOf('many_processes');
+  assert.deepEqual([processes.length, devices.length], [50, 50]);
+  for (const [caption, key, all] of [
+           ['Processes', 'gpu_busy_ns', processes.map((process) => process.gpu_busy_ns)],
+           ['Devices', 'busy_ns', devices.map((device) => device.busy_ns)]]) {
+    const table = `[aria-label="Table: ${caption}"]`;
+    const shown = () => page.$$eval(
+        `${table} tbody tr [data-key="${key}"]`, (cells) => cells.map(({dataset}) => +dataset.ns));
+    assert.deepEqual(await shown(), all.slice(0, 40), caption);
+    const button = await page.$(`${table} + button`);
+    assert.equal(await button.evaluate((node) => node.textContent), 'Show all 50');
+    await button.click();
+    assert.deepEqual(await shown(), all, caption);
+    assert.equal(await page.$(`${table} + button`), null);
+    assert.equal(await page.evaluate(() => document.activeElement.ariaLabel), `Table: ${caption}`);
+  }
+});

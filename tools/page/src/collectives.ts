@@ -2,7 +2,7 @@
 //
 // Ranks of collectives: who waited for whom, and what the late ones did meanwhile.
 import {Rank} from './data';
-import {countCell, element, nameCell, rowOf, shareCell, table, timeCell} from './dom';
+import {countCell, element, longTable, MOST_ROWS, nameCell, rowOf, shareCell, timeCell} from './dom';
 import {bounded, share} from './format';
 import {activityText} from './waits';
 
@@ -50,13 +50,13 @@ function rankRow(rank: Rank, ranks: Rank[]): HTMLElement {
 }
 
 export function collectives(ranks: Rank[]): HTMLElement[] {
-  const result = table(
+  // Where not all are shown at once, those that came last most often come first.
+  const order = ranks.length > MOST_ROWS ? [...ranks].sort((a, b) => b.late - a.late) : ranks;
+  return [longTable(
       'Collectives',
       [
         'rank', 'collectives', 'time', 'waiting for peers', 'share', 'moving data', 'unmatched',
         'came last', 'others waited', 'what it did when late'
       ],
-      ranks.map((rank) => rankRow(rank, ranks)));
-  result.classList.add('collectives');
-  return [result];
+      order, (rank) => rankRow(rank, ranks), 'collectives')];
 }

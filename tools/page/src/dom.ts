@@ -205,6 +205,27 @@ export function table(caption: string, heads: string[], rows: HTMLElement[]): HT
       ]);
 }
 
+// A table of |items|, of which so many are shown until the button beneath is pressed: a thousand
+// ranks would hide the sections below. |classes| are those of the table.
+export function longTable<T>(
+    caption: string, heads: string[], items: T[], row: (item: T) => HTMLElement,
+    ...classes: string[]): HTMLElement {
+  const holder = element('div');
+  const lay = (shown: T[]): void => {
+    const result = table(caption, heads, shown.map(row));
+    result.classList.add(...classes);
+    holder.replaceChildren(result);
+  };
+  const {shown, others} = listed(items);
+  lay(shown);
+  if (others.length === 0) return holder;
+  holder.append(button(`Show all ${formatCount(items.length)}`, () => {
+    lay(items);
+    holder.querySelector<HTMLElement>('.scroll')?.focus();
+  }));
+  return holder;
+}
+
 export function section(id: string, title: string, children: Child[]): HTMLElement {
   return element('section', {id, attributes: {'aria-labelledby': `${id}-title`}}, [
     element('h2', {id: `${id}-title`, text: title}),

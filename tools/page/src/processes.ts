@@ -2,7 +2,7 @@
 //
 // Processes as a tree: who started whom, when each lived, and what it had of the GPU.
 import {Device, PageData, Report, ReportProcess, unknownNs} from './data';
-import {button, element, listed, nameCell, othersName, part, rowOf, shareCell, sumOf, table, timeCell} from './dom';
+import {button, element, listed, longTable, nameCell, othersName, part, rowOf, shareCell, sumOf, table, timeCell} from './dom';
 import {bounded, formatShare, formatTime, share, shortName} from './format';
 import {deviceName, processName} from './names';
 
@@ -44,7 +44,7 @@ function inTreeOrder(processes: ReportProcess[]): {index: number; depth: number}
 export function processTree(data: PageData, choose: (index: number) => void): HTMLElement {
   const {processes} = data.report;
   const spanNs = data.timeline.span_ns;
-  const rows = inTreeOrder(processes).map(({index, depth}) => {
+  const rowOfProcess = ({index, depth}: {index: number; depth: number}): HTMLElement => {
     const process = processes[index];
     const page = data.processes[index];
     const [most, least] = [process.gpu_busy_is_upper_bound, unknownNs(process) > 0];
@@ -86,13 +86,11 @@ export function processTree(data: PageData, choose: (index: number) => void): HT
     ]);
     row.dataset.row = String(process.pid);
     return row;
-  });
-  const result = table(
+  };
+  return longTable(
       'Processes',
       ['process', 'parent', 'host', 'lifetime', 'span', 'GPU busy', 'GPU wait', 'busy share', ''],
-      rows);
-  result.classList.add('processes', 'plain');
-  return result;
+      inTreeOrder(processes), rowOfProcess, 'processes', 'plain');
 }
 
 const isAtLeast = (device: Device): boolean =>
@@ -122,38 +120,40 @@ function nameOf(report: Report, {host, pid, name}: Device['processes'][0]): stri
 }
 
 function deviceTable(report: Report): HTMLElement {
-  return table(
+  return longTable(
       'Devices', ['device', '', 'busy', 'share', 'nvidia-smi', 'nvidia-smi would show'],
-      report.devices.map(
-          (device) => element('tr', {}, [
-            deviceCell('th', report, device),
-            element('td', {text: remarkOn(device)}),
-            timeCell(device.busy_ns, 'busy_ns', device.busy_is_upper_bound, isAtLeast(device)),
-            element('td', {
-              class: 'figure',
-              text: bounded(
-                  device.busy_is_upper_bound, isAtLeast(device),
-                  formatShare(share(device.busy_ns, device.span_ns))),
-            }),
-            shareCell(device.nvml_utilization),
-            shareCell(device.smi_model),
-          ])));
+      report.devices,
+      (device) => element('tr', {}, [
+        deviceCell('th', report, device),
+        element('td', {text: remarkOn(device)}),
+        timeCell(device.busy_ns, 'busy_ns', device.busy_is_upper_bound, isAtLeast(device)),
+        element('td', {
+          class: 'figure',
+          text: bounded(
+              device.busy_is_upper_bound, isAtLeast(device),
+              formatShare(share(device.busy_ns, device.span_ns))),
+        }),
+        shareCell(device.nvml_utilization),
+        shareCell(device.smi_model),
+      ]));
 }
 
 // What each of several processes had of a device: at least what ran alone, at most all of it.
 function bandTable(report: Report): HTMLElement {
-  const rows = report.devices.flatMap(
-      (device) => device.processes.map((band) => rowOf(`${band.pid} ${device.uuid}`, [
-                                         nameCell(nameOf(report, band)),
-                                         deviceCell('td', report, device),
-                                         timeCell(band.alone_ns, 'alone_ns'),
-                                         timeCell(band.contended_ns, 'contended_ns'),
-                                         timeCell(band.alone_ns + band.contended_ns, 'sum_ns'),
-                                       ])));
-  const result =
-      table('Shared devices', ['process', 'device', 'alone', 'contended', 'at most'], rows);
-  result.classList.add('bands');
-  return result;
+  const bands =
+      report.devices.flatMap((device) => device.processes.map((band) => ({band, device})));
+  return longTable(
+      'Shared devices', ['process', 'device', 'alone', 'contended', 'at most'], bands,
+      ({band, device}) => rowOf(
+          `${band.pid} ${device.uuid}`,
+          [
+            nameCell(nameOf(report, band)),
+            deviceCell('td', report, device),
+            timeCell(band.alone_ns, 'alone_ns'),
+            timeCell(band.contended_ns, 'contended_ns'),
+            timeCell(band.alone_ns + band.contended_ns, 'sum_ns'),
+          ]),
+      'bands');
 }
 
 function operationTable(report: Report): HTMLElement {
