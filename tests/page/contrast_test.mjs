@@ -44,13 +44,15 @@ test('in a trace of another tool kernels and scopes have a colour by their name'
 test('every name stands out from its bar', () => {
   const operations = Array.from({length: 21}, (_, i) => `operation ${i}`);
   const palette = new Palette(
-      operations, new Map([
-        ['gemm', 'comm'], ...Array.from({length: 100}, (_, i) => [`memcpy name ${i}`, 'copy'])
-      ]));
+      operations,
+      new Map(
+          [['gemm', 'comm'], ...Array.from({length: 100}, (_, i) => [`memcpy name ${i}`, 'copy'])]),
+      false, new Set(['sem_wait']));
   const names = Array.from({length: 100}, (_, i) => `name ${i}`);
   const bars = [
     ...operations.map((name) => palette.ofScope(name)), ...names.map((n) => palette.ofScope(n)),
-    ...names.map((n) => palette.ofWork(n)), ...names.map((n) => palette.ofWork(`memcpy ${n}`)),
+    palette.ofScope('sem_wait'), ...names.map((n) => palette.ofWork(n)),
+    ...names.map((n) => palette.ofWork(`memcpy ${n}`)),
     ...['gemm', 'compute', 'comm', 'copy'].map((name) => palette.ofWork(name)),
     ...['launch', 'sync', 'queued', 'no such cause'].map((name) => palette.ofCause(name)),
     ...['cudaLaunchKernel', 'cudaStreamSynchronize', 'cudaMemcpy', 'cudaMalloc'].map(

@@ -437,3 +437,11 @@ test('long tables show their first rows, and all of them at the press of a butto
     assert.equal(await page.evaluate(() => document.activeElement.ariaLabel), `Table: ${caption}`);
   }
 });
+
+test('the legend names waits where a thread waited, and nowhere else', async () => {
+  for (const [name, waits] of [['roles', true], ['rows', false]]) {
+    const page = await show(name);
+    const legend = await page.$$eval('.legend li', (items) => items.map((item) => item.title));
+    assert.equal(legend.includes('waiting'), waits, name);
+  }
+});

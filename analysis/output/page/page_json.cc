@@ -155,6 +155,7 @@ Json TimelineJson(const PageTimeline& timeline) {
               {"names", ArrayOf(timeline.names, Cut)},
               {"comm_names", timeline.comm_names},
               {"copy_names", timeline.copy_names},
+              {"wait_names", timeline.wait_names},
               {"tracks", TracksJson(timeline.tracks)},
               {"counters", ArrayOf(timeline.counters, CounterJson)},
               {"idle", ArrayOf(timeline.idle, IdleJson)}};

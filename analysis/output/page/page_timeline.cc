@@ -104,7 +104,8 @@ class ProcessTracks {
  public:
   ProcessTracks(const ProcessTrace& process, const ReportProcess& report, int64_t to_run_ns,
                 const BucketGrid& grid, uint32_t coarser, const PageLimits& limits,
-                NameTable* names, ClassBits* name_classes, DetailPlan* plan)
+                NameTable* names, ClassBits* name_classes, std::set<uint32_t>* wait_names,
+                DetailPlan* plan)
       : process_(process),
         report_(report),
         to_run_ns_(to_run_ns),
@@ -113,6 +114,7 @@ class ProcessTracks {
         limits_(limits),
         names_(names),
         name_classes_(name_classes),
+        wait_names_(wait_names),
         plan_(plan),
         source_(SourceOf(process)) {}
 
@@ -165,6 +167,7 @@ class ProcessTracks {
   void FollowThreads() {
     ScopeTrack::Names scope_names;
     scope_names.of_label = &label_names_;
+    scope_names.waits = wait_names_;
     for (const ReportOperation& row : report_.operations)
       scope_names.operations.insert(row.operation);
     for (const ReportLane& lane : report_.lanes) {
@@ -266,6 +269,7 @@ class ProcessTracks {
   const PageLimits& limits_;
   NameTable* names_;
   ClassBits* name_classes_;
+  std::set<uint32_t>* wait_names_;
   DetailPlan* plan_;
   std::shared_ptr<const EventSource> source_;
   std::vector<uint32_t> label_names_;
@@ -377,12 +381,13 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
 
   NameTable names(limits.names);
   ClassBits name_classes;
+  std::set<uint32_t> wait_names;
   std::vector<ProcessTracks> processes;
   processes.reserve(run.processes.size());
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const int64_t to_run_ns = aligned_ns[p] - begin_ns;
     processes.emplace_back(run.processes[p], report.processes[p], to_run_ns, timeline.grid, coarser,
-                           limits, &names, &name_classes, &plan);
+                           limits, &names, &name_classes, &wait_names, &plan);
     processes.back().Follow();
     timeline.iterations.push_back(
         PointsOf(report.processes[p], timeline.offset_ns[p], limits.iteration_points));
@@ -409,6 +414,8 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
   timeline.names = names.Take();
   timeline.comm_names = NamesOf(name_classes, kComm);
   timeline.copy_names = NamesOf(name_classes, kCopy);
+  wait_names.erase(0);  // of all names that have no room
+  timeline.wait_names.assign(wait_names.begin(), wait_names.end());
   return timeline;
 }
 

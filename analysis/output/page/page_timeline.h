@@ -74,6 +74,7 @@ struct PageTimeline {
   std::vector<std::string> names;     // names[0] stands for all that have no room
   std::vector<uint32_t> comm_names;   // of collectives, as indices
   std::vector<uint32_t> copy_names;   // of copies and sets
+  std::vector<uint32_t> wait_names;   // of scopes in which a thread waits
   std::vector<TimelineTrack> tracks;  // of each process: devices, streams, threads with their calls
   std::vector<CounterSeries> counters;                  // by process
   std::vector<IdleTrack> idle;                          // by process, then device

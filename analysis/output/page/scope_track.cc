@@ -18,6 +18,7 @@ ScopeTrack::ScopeTrack(const ProcessTrace& process, const ThreadTrace& thread, c
   for (const Label& label : process.labels) {
     const bool may_be = label.kind == LabelKind::kOperation || label.kind == LabelKind::kAnnotation;
     operation_.push_back(may_be && names.operations.contains(label.text));
+    wait_.push_back(label.layer == Layer::kWait);
   }
 }
 
@@ -43,6 +44,7 @@ void ScopeTrack::MoveBand(int64_t time_ns) {
 void ScopeTrack::Push(LabelId label, int64_t time_ns, bool is_range, uint64_t range) {
   MoveBand(time_ns);
   open_.push_back({label, time_ns, range, is_range, IsOperation(label), false});
+  if (Raw(label) < wait_.size() && wait_[Raw(label)]) names_.waits->insert(NameOf(label));
 }
 
 void ScopeTrack::Close(size_t index, int64_t time_ns, bool end_cut) {

@@ -25,6 +25,7 @@ class ScopeTrack {
   struct Names {
     const std::vector<uint32_t>* of_label = nullptr;  // by LabelId
     std::set<std::string> operations;                 // as the report has them
+    std::set<uint32_t>* waits = nullptr;              // takes those of waits that there were
   };
   // Everything outlives the object. |to_run_ns| is added to each time that is handed on.
   ScopeTrack(const ProcessTrace& process, const ThreadTrace& thread, const Names& names,
@@ -65,6 +66,7 @@ class ScopeTrack {
   ShareBand* band_;
   EventKeeper* keeper_;
   std::vector<bool> operation_;  // by LabelId
+  std::vector<bool> wait_;       // likewise
   std::vector<Open> open_;
   std::vector<ForeignEnd> foreign_ends_;
   size_t next_foreign_end_ = 0;

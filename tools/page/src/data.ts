@@ -454,6 +454,7 @@ export interface TimelineData {
   names: string[];
   comm_names: number[];  // of collectives and of copies, as indices
   copy_names: number[];
+  wait_names: number[];
   tracks: TrackData[];
   counters: CounterData[];
   idle: IdleData[];

@@ -26,6 +26,7 @@ export const COLUMNS: Column[] = [
 const OPERATIONS = ['#0072B2', '#E69F00', '#CC79A7', '#56B4E9', '#D55E00', '#8C6BB1'];
 const GREY = '#8a8f98';
 const UNNAMED = '#b9bec7';  // time of no operation
+const WAITS = '#C9B3C4';    // of a thread: as those of roles, and paler
 // Not an object: a kernel may have the name of what every object inherits.
 const CLASSES = new Map([['compute', '#009E73'], ['comm', '#9C8B00'], ['copy', '#86D0BB']]);
 
@@ -107,10 +108,10 @@ export class Palette {
   private readonly cache = new Map<string, string>();
 
   // |work|: classes of device work that does not compute, by name. |byName|: kernels get a colour
-  // by their name, as in traces whose tools do.
+  // by their name, as in traces whose tools do. |waits|: names of scopes in which a thread waits.
   constructor(
       operations: string[], private readonly work: Map<string, string>,
-      private readonly byName = false) {
+      private readonly byName = false, private readonly waits = new Set<string>()) {
     operations.forEach((name, i) => {
       const round = Math.floor(i / OPERATIONS.length);
       this.operations.set(
@@ -130,7 +131,8 @@ export class Palette {
   ofScope(name: string): string {
     if (name === NO_OPERATION) return UNNAMED;
     if (/^\(\d+ others\)$/.test(name)) return GREY;
-    return this.operations.get(name) ?? this.cached(`s${name}`, () => hashColor(name));
+    return this.operations.get(name) ??
+        (this.waits.has(name) ? WAITS : this.cached(`s${name}`, () => hashColor(name)));
   }
 
   ofCall(name: string): string {

@@ -62,12 +62,14 @@ function paletteOf(data: PageData): Palette {
     }
   }
   const operations = [...walls].sort((a, b) => b[1] - a[1]).map(([name]) => name);
-  const {names, comm_names: comm, copy_names: copies} = data.timeline;
+  const {names, comm_names: comm, copy_names: copies, wait_names: waits} = data.timeline;
   const classes = new Map([
     ...comm.map((i): [string, string] => [names[i], 'comm']),
     ...copies.map((i): [string, string] => [names[i], 'copy']),
   ]);
-  return new Palette(operations, classes, data.report.device_kind === 'imported');
+  return new Palette(
+      operations, classes, data.report.device_kind === 'imported',
+      new Set(waits.map((i) => names[i])));
 }
 
 class Page {

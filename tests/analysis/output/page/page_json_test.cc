@@ -482,6 +482,22 @@ TEST_F(PageJsonTest, CollectivesAndCopiesAreKnownByName) {
   EXPECT_THAT(named("copy_names"), ElementsAre("HtoD"));
 }
 
+TEST_F(PageJsonTest, WaitsThatThereWereAreKnownByName) {
+  Label label;
+  label.kind = LabelKind::kLayer;
+  label.layer = Layer::kWait;
+  const auto first = static_cast<uint32_t>(process().labels.size());
+  for (const char* name : {"sem_wait", "pthread_join"}) {
+    label.text = name;
+    process().labels.push_back(label);
+  }
+  Scope(LabelId{first}, 1'100, 1'200);
+  Build();
+  const Json timeline = Parsed()["timeline"];
+  ASSERT_EQ(timeline["wait_names"].size(), 1u);
+  EXPECT_EQ(timeline["names"][size_t{timeline["wait_names"][0]}], "sem_wait");
+}
+
 TEST_F(PageJsonTest, ARunIsCalledAfterItsFolder) {
   Build();
   EXPECT_EQ(Parsed()["run"]["name"], "some.gpubound");

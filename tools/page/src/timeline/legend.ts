@@ -17,7 +17,8 @@ function item(color: string, text: string, shown = text): HTMLElement {
 
 // One line for each kind of track that the run has.
 export function timelineLegend(data: PageData, palette: Palette): HTMLElement {
-  const {tracks, thinned, idle, comm_names: comm, copy_names: copies} = data.timeline;
+  const {tracks, thinned, idle, names, comm_names: comm, copy_names: copies, wait_names: waits} =
+      data.timeline;
   const classes =
       ['compute', ...(comm.length > 0 ? ['comm'] : []), ...(copies.length > 0 ? ['copy'] : [])];
   const operations = palette.operationNames().slice(0, MOST_OPERATIONS);
@@ -44,7 +45,11 @@ export function timelineLegend(data: PageData, palette: Palette): HTMLElement {
             ] :
             []),
     ...group(
-        'Threads:', operations.map((name) => item(palette.ofScope(name), name, shown.get(name)))),
+        'Threads:',
+        [
+          ...operations.map((name) => item(palette.ofScope(name), name, shown.get(name))),
+          ...(waits.length > 0 ? [item(palette.ofScope(names[waits[0]]), 'waiting')] : []),
+        ]),
     ...(thinned.length > 0 ?
             [
               element(
