@@ -162,9 +162,11 @@ void Savings::Put(const ReplayedRun& base, Report* report) const {
   ReportRun& run = report->run;
   ReportCriticalPath& path = run.critical_path.emplace();
   path.wall_ns = as_is.process_ns;
+  path.loop_ns = base.path_loop_ns;
   for (const CriticalPart& part : base.parts) {
     const ProcessIdentity& identity = run_.processes[part.process].identity;
-    path.parts.push_back({identity.host, identity.pid, part.operation, part.column, part.ns});
+    path.parts.push_back(
+        {identity.host, identity.pid, part.operation, part.column, part.ns, part.loop_ns});
   }
   for (const Question& question : questions_) {
     if (!question.role.empty()) continue;

@@ -12,6 +12,7 @@
 #include "analysis/base/text_table.h"
 #include "analysis/diagnosis/awaited.h"
 #include "analysis/diagnosis/diagnosis_kinds.h"
+#include "analysis/diagnosis/headline_facts.h"
 #include "analysis/report/main_process.h"
 #include "analysis/trace/row_names.h"
 
@@ -142,10 +143,10 @@ bool BlamesPython(const Report& report, const ReportProcess& process) {
   constexpr double kHardlyShorter = 0.05;  // of the critical path
   if (!RunsPython(process)) return false;
   if (!report.run.critical_path) return true;
-  const ReportCriticalPath& path = *report.run.critical_path;
+  const HeadlinePath path = PathOfHeadline(report);
   int64_t python_ns = 0;
-  for (const ReportPathPart& part : path.parts) python_ns += part.layer == "python" ? part.ns : 0;
-  if (ShareOf(python_ns, path.wall_ns) < kHardlyShorter) return false;
+  for (const auto& [part, ns] : path.parts) python_ns += part->layer == "python" ? ns : 0;
+  if (ShareOf(python_ns, path.length_ns) < kHardlyShorter) return false;
   return std::none_of(report.run.savings.begin(), report.run.savings.end(),
                       [](const ReportSaving& saving) {
                         return saving.part == "layer" && saving.name == "python" &&

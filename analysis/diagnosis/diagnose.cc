@@ -480,16 +480,15 @@ class Diagnosis {
   ReportDiagnosis CpuBound() const {
     std::map<std::string, int64_t> times;
     int64_t cpu_ns = 0;
-    if (run_.critical_path) {
-      for (const ReportPathPart& part : run_.critical_path->parts) {
-        if (part.layer.starts_with("gpu ") || part.layer == "wait" || part.layer == "cuda_sync") {
-          continue;
-        }
-        times[part.operation] += part.ns;
-        cpu_ns += part.ns;
+    const HeadlinePath path = PathOfHeadline(report_);
+    for (const auto& [part, ns] : path.parts) {
+      if (part->layer.starts_with("gpu ") || part->layer == "wait" || part->layer == "cuda_sync") {
+        continue;
       }
+      times[part->operation] += ns;
+      cpu_ns += ns;
     }
-    const double share = run_.critical_path ? ShareOf(cpu_ns, run_.critical_path->wall_ns) : 0;
+    const double share = ShareOf(cpu_ns, path.length_ns);
     const auto longest =
         std::max_element(times.begin(), times.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -504,11 +503,12 @@ class Diagnosis {
                        {"gpu_limited_share", *run_.gpu_limited_share}};
       return made;
     }
-    const double of_it = ShareOf(longest->second, run_.critical_path->wall_ns);
+    const double of_it = ShareOf(longest->second, path.length_ns);
     ReportDiagnosis made = Finding(
         kCpuBound, of_it,
-        "CPU-bound: " + busy + ", but the run waits for CPU code, " + InOperation(longest->first) +
-            " for " + FormatShare(of_it) + " of its time.",
+        "CPU-bound: " + busy + ", but the " + (path.is_loop ? "loop" : "run") +
+            " waits for CPU code, " + InOperation(longest->first) + " for " + FormatShare(of_it) +
+            " of its time.",
         "Make the CPU code " + InOperation(longest->first) +
             " faster, or run it while the GPU works; --by layer says where in the stack it is.");
     if (longest->first != kNoOperation) made.operation = longest->first;

@@ -51,6 +51,18 @@ int64_t SmFilledNs(const ReportProcess& process) {
   return filled_ns;
 }
 
+HeadlinePath PathOfHeadline(const Report& report) {
+  HeadlinePath of;
+  if (!report.run.critical_path) return of;
+  const ReportCriticalPath& path = *report.run.critical_path;
+  of.is_loop = path.loop_ns > 0 && report.run.headline == "iterations" && HeadlineIsPart(report);
+  of.length_ns = of.is_loop ? path.loop_ns : path.wall_ns;
+  for (const ReportPathPart& part : path.parts) {
+    of.parts.emplace_back(&part, of.is_loop ? part.loop_ns : part.ns);
+  }
+  return of;
+}
+
 bool UsesNoGpu(const Report& report) {
   const ReportRun& run = report.run;
   return run.devices_used == 0 && run.unknown.share == 0 && run.whole_unknown.share == 0 &&

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/report/report.h"
@@ -45,6 +46,16 @@ struct IdleExplained {
 // others' work ran on a device meanwhile, it was not idle, and which cause that was of is not
 // known.
 IdleExplained HeadlineIdle(const Report& report);
+
+// The critical path over the headline's time: in the loop where the headline is about that alone, so
+// that imports are not taken for the loop's code. Without parts where there is no path. |parts| are
+// those of |report|.
+struct HeadlinePath {
+  bool is_loop = false;
+  int64_t length_ns = 0;
+  std::vector<std::pair<const ReportPathPart*, int64_t>> parts;  // with their time, in no order
+};
+HeadlinePath PathOfHeadline(const Report& report);
 
 // Whether another process of the run uses a device of |process| too.
 bool SharesADevice(const Report& report, const ReportProcess& process);

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/base/interval.h"
 #include "analysis/base/record_log.h"
 #include "analysis/trace/work_classes.h"
 
@@ -36,6 +37,11 @@ struct PathStep {
   uint32_t part;
 };
 
+struct PathTime {
+  int64_t ns = 0;
+  int64_t loop_ns = 0;
+};
+
 class PathLog {
  public:
   explicit PathLog(std::string folder) : space_(std::move(folder), kMemory), log_(&space_) {}
@@ -46,10 +52,11 @@ class PathLog {
     if (log_.full()) log_.Seal();
     return ++steps_;
   }
-  // Time by part of what leads to |last|, within begin_ns and end_ns, which it sums to the
-  // difference of; |origin_ns| is where times of steps count from. Nothing is added afterwards.
-  std::vector<int64_t> PartsUntil(uint32_t last, int64_t origin_ns, int64_t begin_ns,
-                                  int64_t end_ns);
+  // Time by part of what leads to |last|, within |span|, to whose length it sums, and that of it
+  // within |loop|, which lies in |span|; |origin_ns| is where times of steps count from. Nothing is
+  // added afterwards.
+  std::vector<PathTime> PartsUntil(uint32_t last, int64_t origin_ns, const Interval& span,
+                                   const Interval& loop);
   const std::optional<Error>& error() const { return space_.error(); }
 
  private:

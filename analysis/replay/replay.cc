@@ -279,7 +279,10 @@ class RunReplay {
       process.source = entry.output;
     }
     if (path_ != nullptr) {
-      replayed.parts = PartsOf(replayed.facts[*options_.critical_path_of]);
+      const ReplayFacts& facts = replayed.facts[*options_.critical_path_of];
+      const Interval loop = LoopOf(facts);
+      replayed.parts = PartsOf(facts, loop);
+      replayed.path_loop_ns = loop.length();
       if (path_->error()) return *path_->error();
     }
     MoveEnd(&replayed.run);
@@ -325,17 +328,28 @@ class RunReplay {
     *replayed->info->end_monotonic_ns += end_ns(*is) - end_ns(*was);
   }
 
-  std::vector<CriticalPart> PartsOf(const ReplayFacts& facts) {
-    const std::vector<int64_t> times =
-        path_->PartsUntil(facts.last_step, origin_ns_, facts.span_begin_ns, facts.span_end_ns);
+  // From the end of the first iteration to that of the last, within the span; empty where there is
+  // nothing between.
+  Interval LoopOf(const ReplayFacts& facts) const {
+    const auto at = [&](double ns) {
+      return std::clamp(origin_ns_ + Rounded(ns), facts.span_begin_ns, facts.span_end_ns);
+    };
+    const int64_t begin_ns = at(facts.steps.loop_begin_ns());
+    return {begin_ns, std::max(begin_ns, at(facts.steps.loop_end_ns()))};
+  }
+
+  std::vector<CriticalPart> PartsOf(const ReplayFacts& facts, const Interval& loop) {
+    const std::vector<PathTime> times = path_->PartsUntil(
+        facts.last_step, origin_ns_, {facts.span_begin_ns, facts.span_end_ns}, loop);
     std::vector<CriticalPart> parts;
     size_t p = 0;
     for (size_t part = 0; part < times.size(); ++part) {
-      if (times[part] == 0) continue;
+      if (times[part].ns == 0) continue;
       while (p + 1 < replays_.size() && replays_[p + 1].first_part <= part) ++p;
       const size_t own = part - replays_[p].first_part;
       parts.push_back({p, replays_[p].roles->operations()[own / kPathColumns],
-                       PathColumnName(static_cast<uint32_t>(own % kPathColumns)), times[part]});
+                       PathColumnName(static_cast<uint32_t>(own % kPathColumns)), times[part].ns,
+                       times[part].loop_ns});
     }
     std::stable_sort(parts.begin(), parts.end(),
                      [](const CriticalPart& a, const CriticalPart& b) { return a.ns > b.ns; });

@@ -46,12 +46,14 @@ struct CriticalPart {
   std::string operation;
   std::string column;  // a layer, or "gpu" and a class of work
   int64_t ns = 0;
+  int64_t loop_ns = 0;  // of it, between the ends of the first iteration and the last
 };
 
 struct ReplayedRun {
   Run run;                          // its processes own the retimed events
   std::vector<ReplayFacts> facts;   // by process
   std::vector<CriticalPart> parts;  // of the critical path, longest first; sum to the span
+  int64_t path_loop_ns = 0;         // to which their loop_ns sum
 };
 
 // Errors: temporary data cannot be written. What |run| streams must not have failed, which is seen

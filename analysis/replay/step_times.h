@@ -20,6 +20,8 @@ class StepTimes {
   // The end of an iteration or, |begins|, the time from which on the next one is.
   void Add(double time_ns, bool begins = false) {
     const bool after_another = told_ != 0;
+    if (!after_another) first_ns_ = time_ns;
+    if (!begins) end_ns_ = time_ns;
     if (begins && after_another) between_ns_ += time_ns - last_ns_;
     last_ns_ = time_ns;
     if ((begins && after_another) || told_++ % stride_ != 0) return;
@@ -28,6 +30,11 @@ class StepTimes {
   }
   const std::vector<double>& times() const { return times_; }  // ns
   bool has_all() const { return stride_ == 1; }
+  // When the first iteration ended, or the first of those began that are told to begin, and when the
+  // last one ended: with the time between them. Equal, or the end before the begin, where there is
+  // no such time.
+  double loop_begin_ns() const { return first_ns_; }
+  double loop_end_ns() const { return end_ns_; }
 
  private:
   void Thin() {
@@ -37,6 +44,8 @@ class StepTimes {
   }
 
   std::vector<double> times_;
+  double first_ns_ = 0;
+  double end_ns_ = 0;
   double last_ns_ = 0;     // of what was added
   double between_ns_ = 0;  // iterations
   uint64_t told_ = 0;

@@ -193,12 +193,16 @@ struct ReportPathPart {
   std::string operation;
   std::string layer;  // or "gpu" and a class of work
   int64_t ns = 0;
+  int64_t loop_ns = 0;  // of it, in the loop
 };
 
 // What the length of the main process hangs on: the chain of what waited for what, from its end
 // back to its begin, without what the profiler cost where that is known.
 struct ReportCriticalPath {
   int64_t wall_ns = 0;
+  // From the end of the first iteration to that of the last, to which parts' loop_ns sum; 0 where
+  // there is nothing between.
+  int64_t loop_ns = 0;
   std::vector<ReportPathPart> parts;  // longest first; sum to wall_ns
 };
 

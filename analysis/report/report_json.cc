@@ -58,12 +58,11 @@ Json DiagnosisJson(const ReportDiagnosis& diagnosis) {
 Json PathJson(const std::optional<ReportCriticalPath>& path) {
   if (!path) return nullptr;
   return Json{{"wall_ns", path->wall_ns},
+              {"loop_ns", path->loop_ns},
               {"parts", ArrayOf(path->parts, [](const ReportPathPart& part) {
-                 return Json{{"pid", part.pid},
-                             {"operation", part.operation},
-                             {"layer", part.layer},
-                             {"ns", part.ns},
-                             {"host", part.host}};
+                 return Json{{"pid", part.pid},         {"operation", part.operation},
+                             {"layer", part.layer},     {"ns", part.ns},
+                             {"loop_ns", part.loop_ns}, {"host", part.host}};
                })}};
 }
 

@@ -46,6 +46,16 @@ int64_t SumOf(const ReplayedRun& replayed) {
   return sum_ns;
 }
 
+int64_t LoopSumOf(const ReplayedRun& replayed) {
+  int64_t sum_ns = 0;
+  for (const CriticalPart& part : replayed.parts) {
+    EXPECT_GE(part.loop_ns, 0);
+    EXPECT_LE(part.loop_ns, part.ns);
+    sum_ns += part.loop_ns;
+  }
+  return sum_ns;
+}
+
 // The share of the path that lies in |process|, in columns that begin with |column|.
 double ShareOf(const ReplayedRun& replayed, size_t process, const std::string& column) {
   int64_t ns = 0;
@@ -73,6 +83,7 @@ TEST(CriticalPathTest, PartsSumToTheSpanOfRandomPrograms) {
     for (const CostModel& removed : {CostModel{}, costs}) {
       const ReplayedRun replayed = Replayed(run, removed);
       ASSERT_EQ(SumOf(replayed), SpanOf(replayed)) << "seed " << seed;
+      ASSERT_EQ(LoopSumOf(replayed), replayed.path_loop_ns) << "seed " << seed;
     }
   }
 }
@@ -81,6 +92,7 @@ TEST(CriticalPathTest, PartsSumToTheSpanOfEveryKindOfWorkload) {
   for (int i = 0; i < kWorkloads; ++i) {
     const ReplayedRun replayed = Workloads(static_cast<Workload>(i));
     EXPECT_EQ(SumOf(replayed), SpanOf(replayed)) << WorkloadName(static_cast<Workload>(i));
+    EXPECT_EQ(LoopSumOf(replayed), replayed.path_loop_ns) << WorkloadName(static_cast<Workload>(i));
   }
 }
 

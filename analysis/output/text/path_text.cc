@@ -44,7 +44,9 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
   if (!report.run.critical_path) return {};
   const ReportCriticalPath& path = *report.run.critical_path;
   const bool several = LeadsThroughOthers(report, path.parts.size());
+  const bool loops = path.loop_ns > 0 && path.loop_ns < path.wall_ns;
   std::vector<std::string> heads{"Operation", "layer", "time", "share"};
+  if (loops) heads.emplace_back("of the loop");
   if (several) heads.insert(heads.begin() + 1, "pid");
   const PidText pids(report.processes, options.unicode);
   TextTable table(heads);
@@ -52,14 +54,16 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
     std::vector<std::string> cells{ShownName(part.operation), part.layer,
                                    FormatTime(part.ns, options.raw),
                                    FormatShare(ShareOf(part.ns, path.wall_ns))};
+    if (loops) cells.push_back(FormatShare(ShareOf(part.loop_ns, path.loop_ns)));
     if (several) cells.insert(cells.begin() + 1, pid);
     table.AddRow(std::move(cells));
   };
-  ReportPathPart others{"", 0, "(others)", "", path.wall_ns};
+  ReportPathPart others{"", 0, "(others)", "", path.wall_ns, path.loop_ns};
   const size_t rows = path.parts.size() > kMostRows + 1 ? kMostRows : path.parts.size();
   for (size_t i = 0; i < rows; ++i) {
     const ReportPathPart& part = path.parts[i];
     others.ns -= part.ns;
+    others.loop_ns -= part.loop_ns;
     add(part, pids.Of(part.pid, part.host));
   }
   if (rows < path.parts.size()) add(others, "");

@@ -179,12 +179,32 @@ TEST_F(DiagnoseTest, ABusyGpuForWhichNobodyWaitsIsNotTheLimit) {
   report_.run.gpu_limited_share = 0.1;
   ReportCriticalPath& path = report_.run.critical_path.emplace();
   path.wall_ns = 1000;
-  path.parts = {{"host", 100, "act", "python", 700}, {"host", 100, "update", "gpu compute", 300}};
+  path.parts = {{"host", 100, "act", "python", 700, 0},
+                {"host", 100, "update", "gpu compute", 300, 0}};
   EXPECT_EQ(First().kind, kCpuBound);
   EXPECT_THAT(First().finding, HasSubstr("waits for CPU code, in act for 70 % of its time"));
   path.parts[0].layer = "wait";
   EXPECT_EQ(First().kind, kSeveralCauses);
   EXPECT_THAT(First().finding, HasSubstr("an infinitely fast one would save 10 %"));
+}
+
+// Of a short run imports are much, and are no part of what goes on.
+TEST_F(DiagnoseTest, OfALoopTheCpuCodeOutsideItIsNoLimit) {
+  report_.run.gpu_limited_share = 0.1;
+  report_.run.headline = "iterations";
+  report_.run.headline_ns = report_.run.wall_ns / 2;
+  ReportCriticalPath& path = report_.run.critical_path.emplace();
+  path.wall_ns = 1000;
+  path.loop_ns = 400;
+  path.parts = {{"host", 100, kNoOperation, "python", 600, 20},
+                {"host", 100, "act", "python", 280, 280},
+                {"host", 100, "update", "gpu compute", 120, 100}};
+  EXPECT_EQ(First().kind, kCpuBound);
+  EXPECT_THAT(First().finding,
+              HasSubstr("the loop waits for CPU code, in act for 70 % of its time"));
+  path.loop_ns = 0;
+  EXPECT_THAT(First().finding,
+              HasSubstr("the run waits for CPU code, outside named operations for 60 %"));
 }
 
 TEST_F(DiagnoseTest, CollectivesThatAreMostOfTheBusyTimeAreTheLimit) {

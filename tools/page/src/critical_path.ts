@@ -2,7 +2,7 @@
 //
 // What the length of the run hangs on.
 import {CriticalPath, PageData} from './data';
-import {element, nameCell, nameText, rowOf, shareCell, table, timeCell} from './dom';
+import {element, nameCell, nameText, rowOf, shareCell, sumOf, table, timeCell} from './dom';
 import {exactNs, formatShare, formatTime, share} from './format';
 import {processName} from './names';
 import {inkOn, Palette} from './palette';
@@ -44,35 +44,43 @@ function partTable(path: CriticalPath, {report, summary}: PageData, palette: Pal
   const owner = report.processes[summary.told_process ?? 0];
   const others = path.parts.some(({host, pid}) => pid !== owner.pid || host !== owner.host);
   const shown = path.parts.length > MOST_ROWS + 1 ? path.parts.slice(0, MOST_ROWS) : path.parts;
-  const row = (name: string, process: string, layer: string, ns: number): HTMLElement => {
-    const head = nameCell(name, '', LETTERS);
-    if (layer !== '') {
-      const swatch = element('span', {
-        class: isDevice(layer) ? 'swatch' : 'swatch paler',
-        attributes: {'aria-hidden': 'true'},
-      });
-      swatch.style.background = palette.ofScope(name);
-      head.prepend(swatch);
-    }
-    return rowOf(`${name} ${process} ${layer}`, [
-      head,
-      ...(others ? [element('td', {class: 'name', title: process}, [nameText(process)])] : []),
-      element('td', {text: layer}),
-      timeCell(ns, 'ns'),
-      shareCell(share(ns, path.wall_ns)),
-    ]);
-  };
+  const loops = path.loop_ns > 0 && path.loop_ns < path.wall_ns;
+  const row =
+      (name: string, process: string, layer: string, ns: number, loopNs: number): HTMLElement => {
+        const head = nameCell(name, '', LETTERS);
+        if (layer !== '') {
+          const swatch = element('span', {
+            class: isDevice(layer) ? 'swatch' : 'swatch paler',
+            attributes: {'aria-hidden': 'true'},
+          });
+          swatch.style.background = palette.ofScope(name);
+          head.prepend(swatch);
+        }
+        return rowOf(`${name} ${process} ${layer}`, [
+          head,
+          ...(others ? [element('td', {class: 'name', title: process}, [nameText(process)])] : []),
+          element('td', {text: layer}),
+          timeCell(ns, 'ns'),
+          shareCell(share(ns, path.wall_ns)),
+          ...(loops ? [shareCell(share(loopNs, path.loop_ns))] : []),
+        ]);
+      };
   const nameOf = (host: string, pid: number): string => {
     const named = report.processes.find((process) => process.pid === pid && process.host === host);
     return named ? processName(report, named, '') : `process (${pid})`;
   };
   const rows = shown.map(
-      ({operation, host, pid, layer, ns}) => row(operation, nameOf(host, pid), layer, ns));
-  const restNs = path.parts.slice(shown.length).reduce((sum, {ns}) => sum + ns, 0);
-  if (restNs > 0) rows.push(row(`${path.parts.length - shown.length} others`, '', '', restNs));
-  const result = table(
-      'Critical path', ['operation', ...(others ? ['process'] : []), 'layer', 'time', 'share'],
-      rows);
+      ({operation, host, pid, layer, ns, loop_ns}) =>
+          row(operation, nameOf(host, pid), layer, ns, loop_ns));
+  const rest = path.parts.slice(shown.length);
+  const restNs = sumOf(rest, ({ns}) => ns);
+  if (restNs > 0)
+    rows.push(row(`${rest.length} others`, '', '', restNs, sumOf(rest, ({loop_ns}) => loop_ns)));
+  const heads = [
+    'operation', ...(others ? ['process'] : []), 'layer', 'time', 'share',
+    ...(loops ? ['of the loop'] : [])
+  ];
+  const result = table('Critical path', heads, rows);
   result.classList.add('path');
   return result;
 }

@@ -311,7 +311,9 @@ export interface Diagnosis {
 
 export interface CriticalPath {
   wall_ns: number;
-  parts: {host: string; pid: number; operation: string; layer: string; ns: number}[];
+  loop_ns: number;
+  parts: {host: string; pid: number; operation: string; layer: string; ns: number;
+          loop_ns: number}[];
 }
 
 export interface Rank {
