@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/trace/counter_records.h"
+#include "analysis/trace/name_lists.h"
 #include "analysis/trace/row_names.h"
 
 namespace gpubound {
@@ -43,11 +44,12 @@ std::vector<ProcessRoles::Since> SaidBy(const ProcessTrace& process,
   return said;
 }
 
-// Time in operations of some role.
+// Time in operations of some role. Weights are sent by one role and received by another: how long
+// that takes says nothing of either.
 struct TimeByRole {
   int64_t rollout_ns = 0;
   int64_t train_ns = 0;
-  int64_t all_ns = 0;  // in any operation
+  int64_t all_ns = 0;  // in any operation but weight sync
   ProcessRole Most() const {
     if (2 * rollout_ns > all_ns) return ProcessRole::kRollout;
     if (2 * train_ns > all_ns) return ProcessRole::kTrain;
@@ -65,6 +67,7 @@ std::map<std::string, ProcessRole> InferredFrom(const ReportProcess& process) {
   for (const ReportCell& cell : process.cells) {
     TimeByRole& time = times[cell.phase];
     if (cell.operation == kNoOperation || inherited.contains(cell.operation)) continue;
+    if (WeightSyncNames().Matches(cell.operation)) continue;
     time.all_ns += cell.ns;
     if (IsOneOf(kOfRollout, cell.operation)) time.rollout_ns += cell.ns;
     if (IsOneOf(kOfTrain, cell.operation)) time.train_ns += cell.ns;

@@ -14,6 +14,7 @@
 #include "analysis/diagnosis/diagnosis_kinds.h"
 #include "analysis/diagnosis/headline_facts.h"
 #include "analysis/report/main_process.h"
+#include "analysis/trace/name_lists.h"
 #include "analysis/trace/row_names.h"
 
 namespace gpubound {
@@ -170,6 +171,16 @@ CauseFacts FactsOfCause(const Report& report, const ReportProcess& process,
                                                                       kNameInSentence, false);
   const bool python = BlamesPython(report, process);
   facts.noun = CauseText(cause, python);
+  if ((cause == "launch" || cause == "waiting") && WeightSyncNames().Matches(facts.operation)) {
+    facts.kind = kWeightSync;
+    facts.title = "Weight-sync-bound";
+    facts.meanwhile = "while weights are synchronised" + in;
+    facts.noun = "synchronising weights";
+    facts.action =
+        "Send weights less often, in larger pieces and from GPU to GPU (NCCL), or while rollouts "
+        "go on.";
+    return facts;
+  }
   if (cause == "launch") {
     const std::string calls = LongCalls(process);
     if (!calls.empty()) {

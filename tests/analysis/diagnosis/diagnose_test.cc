@@ -231,6 +231,18 @@ TEST_F(DiagnoseTest, EveryCauseOfIdleTimeHasAKindAndAnAction) {
   }
 }
 
+TEST_F(DiagnoseTest, WhatKeepsTheGpuIdleInWeightSyncIsThat) {
+  for (const char* cause : {"launch", "waiting"}) {
+    MakeIdle(cause, 0.7);
+    row().operation = "weight_sync";
+    EXPECT_EQ(First().kind, kWeightSync);
+    EXPECT_THAT(First().finding, HasSubstr("while weights are synchronised in weight_sync"));
+    EXPECT_THAT(First().action, HasSubstr("less often"));
+  }
+  MakeIdle("copy", 0.7);
+  EXPECT_EQ(First().kind, kCopyBound) << "copies have a remedy of their own";
+}
+
 TEST_F(DiagnoseTest, TheActionNamesTheOperationWhereTheCauseHasMostTime) {
   MakeIdle("sync", 0.7);
   EXPECT_THAT(First().action, HasSubstr("less often in update: each .item()"));
