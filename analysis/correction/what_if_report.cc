@@ -45,8 +45,12 @@ std::string Listed(const std::set<std::string>& names) {
 
 class Imagination {
  public:
-  Imagination(const Run& run, const ReportOptions& options, const WhatIf& changes, uint32_t copies)
-      : run_(run), options_(options), changes_(changes), copies_(copies) {
+  Imagination(const Run& run, const ReportOptions& options, const WhatIfQuestion& question)
+      : run_(run),
+        options_(options),
+        changes_(question.changes),
+        move_(question.move),
+        copies_(question.copies) {
     replay_.operations = options.operations;
     if (options.costs) replay_.costs = *options.costs;
   }
@@ -69,11 +73,25 @@ class Imagination {
     const ReplayedSpan as_is = std::move(span_);
     const Status known = CheckNames(result.before);
     if (!known.ok()) return known.error();
+    if (move_.gpus > 0) {
+      const Result<Report> recorded = BuildReport(run_, options_);  // replayed ones have no roles
+      if (!recorded.ok()) return recorded.error();
+      Result<ResizedRoles> resized = ResizeRoles(*recorded, move_);
+      if (!resized.ok()) return resized.error();
+      resized_ = std::move((*resized).by_process);
+      result.moved = std::move((*resized).moved);
+    }
     Result<Report> after = ReportWith(changes_);
     if (!after.ok()) return after.error();
     result.after = std::move(*after);
     result.ratio = RatioOf(span_, as_is);
     result.iteration_ratio = IterationRatioOf(span_, as_is);
+    if (result.moved.gpus > 0) {
+      result.ratio = WithUnevenShares(result.ratio);
+      if (result.iteration_ratio.part > 0) {
+        result.iteration_ratio = WithUnevenShares(result.iteration_ratio);
+      }
+    }
     const Status widened = AddKernelBounds(as_is, &result);
     if (!widened.ok()) return widened.error();
     result.span_ns = as_is.run_ns;
@@ -89,7 +107,7 @@ class Imagination {
       result.captures_broken += facts.captures_broken;
     }
     // Who asks for copies of the run as it is asks for nothing to be faster.
-    result.only_copies = copies_ > 0 && changes_.empty();
+    result.only_copies = copies_ > 0 && changes_.empty() && resized_.empty();
     if (!result.only_copies) {
       const Status drawn = Draw(PartsOf(result.before), span_.run_ns, &result.curves);
       if (!drawn.ok()) return drawn.error();
@@ -105,10 +123,19 @@ class Imagination {
   }
 
  private:
+  // The run with |changes|, and what processes of resized roles take.
+  ReplayOptions ReplayOf(const WhatIf& changes) const {
+    ReplayOptions replay = replay_;
+    replay.changes = changes;
+    for (const std::vector<Scaling>& resized : resized_) {
+      WhatIf& of = replay.process_changes.emplace_back(changes);
+      of.scalings.insert(of.scalings.end(), resized.begin(), resized.end());
+    }
+    return replay;
+  }
+
   Result<Report> ReportWith(const WhatIf& changes) {
-    replay_.changes = changes;
-    replay_.keep_events = true;
-    const Result<ReplayedRun> replayed = ReplayRun(run_, replay_);
+    const Result<ReplayedRun> replayed = ReplayRun(run_, ReplayOf(changes));
     if (!replayed.ok()) return replayed.error();
     facts_ = (*replayed).facts;
     Result<Report> report = BuildReport((*replayed).run, options_);
@@ -318,10 +345,8 @@ class Imagination {
 
   // The mean of what |copies| take.
   Status Share(uint32_t copies, uint32_t beside, int64_t* each_ns) const {
-    ReplayOptions replay = replay_;
-    replay.changes = changes_;
     const Result<std::vector<int64_t>> spans =
-        ReplayCopies(run_, replay, leading_->index, copies, beside);
+        ReplayCopies(run_, ReplayOf(changes_), leading_->index, copies, beside);
     if (!spans.ok()) return spans.error();
     double sum = 0;
     for (const int64_t span : *spans) sum += static_cast<double>(span);
@@ -403,9 +428,8 @@ class Imagination {
   }
 
   Status Replay(const WhatIf& changes, ReplayedSpan* span) const {
-    ReplayOptions replay = replay_;
+    ReplayOptions replay = ReplayOf(changes);
     replay.keep_events = false;
-    replay.changes = changes;
     const Result<ReplayedRun> replayed = ReplayRun(run_, replay);
     if (!replayed.ok()) return replayed.error();
     *span = SpanOf(*replayed, *leading_);
@@ -422,21 +446,23 @@ class Imagination {
   const Run& run_;
   const ReportOptions& options_;
   const WhatIf& changes_;
+  const GpuMove& move_;
   const uint32_t copies_;
   ReplayOptions replay_;
-  std::vector<ReplayFacts> facts_;  // of the last report
-  ReplayedSpan span_;               // likewise
+  std::vector<std::vector<Scaling>> resized_;  // of roles, by process; empty: none is
+  std::vector<ReplayFacts> facts_;             // of the last report
+  ReplayedSpan span_;                          // likewise
   std::optional<LeadingProcess> leading_;
 };
 
 }  // namespace
 
 Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
-                                const WhatIf& changes, uint32_t copies) {
+                                const WhatIfQuestion& question) {
   const Result<Run> run = OpenRun(path);
   if (!run.ok()) return run.error();
   const ReportOptions known = WithCostsOf(*run, options);
-  Result<WhatIfReport> imagined = Imagination(*run, known, changes, copies).Imagine();
+  Result<WhatIfReport> imagined = Imagination(*run, known, question).Imagine();
   const bool failed = std::any_of((*run).processes.begin(), (*run).processes.end(),
                                   [](const ProcessTrace& process) {
                                     return process.source != nullptr && process.source->failed();
@@ -444,7 +470,7 @@ Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& op
   if (!failed) return imagined;
   const Result<Run> loaded = LoadRun(path);
   if (!loaded.ok()) return loaded.error();
-  return Imagination(*loaded, known, changes, copies).Imagine();
+  return Imagination(*loaded, known, question).Imagine();
 }
 
 }  // namespace gpubound

@@ -6,20 +6,27 @@
 #ifndef GPUBOUND_ANALYSIS_CORRECTION_WHAT_IF_REPORT_H_
 #define GPUBOUND_ANALYSIS_CORRECTION_WHAT_IF_REPORT_H_
 
+#include <cstdint>
 #include <string>
 
 #include "analysis/base/status.h"
+#include "analysis/correction/move_gpus.h"
 #include "analysis/correction/report_options.h"
 #include "analysis/replay/what_if.h"
 #include "analysis/report/what_if_result.h"
 
 namespace gpubound {
 
-// |copies|: up to so many runs like this one, changed, on its GPUs are imagined too; 0: none. Errors
-// are those of OpenRun, ReplayRun and BuildReport, and an operation in |changes| that the run does
-// not have.
+struct WhatIfQuestion {
+  WhatIf changes = {};
+  GpuMove move = {};    // beside these
+  uint32_t copies = 0;  // up to so many runs like this one, changed, on its GPUs; 0: not asked
+};
+
+// Errors are those of OpenRun, ReplayRun, BuildReport and ResizeRoles, and an operation in |changes|
+// that the run does not have.
 Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
-                                const WhatIf& changes, uint32_t copies = 0);
+                                const WhatIfQuestion& question);
 
 }  // namespace gpubound
 

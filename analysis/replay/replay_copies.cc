@@ -19,6 +19,8 @@ Result<std::vector<int64_t>> ReplayCopies(const Run& run, const ReplayOptions& o
   for (size_t copy = 1; copy < copies; ++copy) {
     replay.process_costs.insert(replay.process_costs.end(), options.process_costs.begin(),
                                 options.process_costs.end());
+    replay.process_changes.insert(replay.process_changes.end(), options.process_changes.begin(),
+                                  options.process_changes.end());
   }
   for (size_t copy = 0; copy < copies; ++copy) {
     for (const ProcessTrace& process : run.processes) {

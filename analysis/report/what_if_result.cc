@@ -59,6 +59,14 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
     vectorised = {{"environments", report.environments},
                   {"throughput_at_most", ThroughputRatio(report)}};
   }
+  Json moved;
+  if (const MovedGpus& gpus = report.moved; gpus.gpus > 0) {
+    moved = {{"from", gpus.from},
+             {"to", gpus.to},
+             {"gpus", gpus.gpus},
+             {"from_had", gpus.from_had},
+             {"to_had", gpus.to_had}};
+  }
   Json copies;
   if (!report.copies.empty()) {
     Json points = Json::array();
@@ -88,6 +96,7 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
                       {"operation_halves", std::move(halves)},
                       {"gpu", std::move(gpu)},
                       {"vectorised", std::move(vectorised)},
+                      {"moved_gpus", std::move(moved)},
                       {"copies", std::move(copies)},
                       {"graphs", report.captures},
                       {"graphs_not_capturable", report.captures_broken}};

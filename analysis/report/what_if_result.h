@@ -52,6 +52,15 @@ struct CopiesPoint {
   int64_t beside_ns = 0;  // ... where kernels run beside each other as far as they fit (MPS)
 };
 
+// GPUs that change their role, and how many the two had.
+struct MovedGpus {
+  std::string from;
+  std::string to;
+  uint32_t from_had = 0;
+  uint32_t to_had = 0;
+  uint32_t gpus = 0;  // 0: none
+};
+
 struct WhatIfReport {
   Report before;  // without the profiler's costs, where they are known
   Report after;
@@ -80,6 +89,7 @@ struct WhatIfReport {
   std::optional<double> sm_fill;
   double cores = 0;         // that one of them keeps busy; 0: is not known
   double environments = 1;  // so many times as many in each launch
+  MovedGpus moved;
 };
 
 // How much more the run gets done in a second: at most so much, since CPU code is taken to last as

@@ -262,6 +262,8 @@ class ReadingTest(Exports):
                              (lambda: run.whatif(gpu="A1000"), "Did you mean 'A100'?"),
                              (lambda: run.whatif(vectorise=0), "expected 1 to 1000000 for vectorise"),
                              (lambda: run.whatif(copies=65), "0 to 64 for copies"),
+                             (lambda: run.whatif(move_gpus="rollout:1"), "expected FROM:TO:K"),
+                             (lambda: run.whatif(move_gpus="rollout:train:1"), "no roles in the run"),
                              (lambda: run.report(targets=["return>450"]), "expected >= or <="),
                              (lambda: run.compare(run, targets=["return"]), "expected a metric and a comparison"),
                              (lambda: run.compare(), "got none")):

@@ -233,6 +233,7 @@ TEST(Commands, NoOptionOfAReportIsIgnored) {
 
 TEST(Commands, ValuesDoNotSwallowTheRunBehindThem) {
   const std::vector<Arguments> lines{{"whatif", "--scale", "operation=simulation:0.5", "none"},
+                                     {"whatif", "--move-gpus", "rollout:train:1", "none"},
                                      {"whatif", "--graph-capture", "inference", "none"},
                                      {"whatif", "--operations", "all", "none"},
                                      {"report", "--operations", "nvtx:torch", "none"},

@@ -30,7 +30,7 @@ constexpr CommandHelp kHelp = {
     "--graph-capture: launches inside the operation become one graph launch per occurrence;\n"
     "--fuse: its kernels one kernel. --gpu: kernels as another GPU would run them.\n"
     "--vectorise: K times as many environments in each launch. --copies: up to K runs like this\n"
-    "one on the same GPU.\n"
+    "one on the same GPU. --move-gpus: K of the GPUs of role FROM work for role TO.\n"
     "docs/what_if.md says what is assumed.\n"
     "Exit status: 0; 1 if stdout cannot be written; 2 for a change that makes no sense;\n"
     "3 if the run cannot be read.\n",
@@ -39,16 +39,19 @@ constexpr CommandHelp kHelp = {
     "  gpubound whatif train.gpubound --graph-capture inference --json\n"
     "  gpubound whatif train.gpubound --gpu 'RTX 4090'\n"
     "  gpubound whatif train.gpubound --vectorise 8\n"
-    "  gpubound whatif train.gpubound --copies 4\n"};
+    "  gpubound whatif train.gpubound --copies 4\n"
+    "  gpubound whatif train.gpubound --move-gpus rollout:train:1\n"};
 
 }  // namespace
 
 int ImagineChanges(const Arguments& words) {
   std::string run;
   std::vector<std::string> scalings;
-  WhatIf changes;
+  WhatIfQuestion question;
+  WhatIf& changes = question.changes;
   ReportOptions options;
   std::string gpu;
+  std::string move;
   uint64_t copies = 0;
   bool json = false;
   OptionParser parser(kHelp);
@@ -69,6 +72,7 @@ int ImagineChanges(const Arguments& words) {
   parser.AddOption("--copies", &copies, "Up to as many runs like this one on its GPU")
       .Value("K")
       .Check(WholeNumber(1, kMostCopies));
+  parser.AddOption("--move-gpus", &move, "Give GPUs of a role to another one").Value("FROM:TO:K");
   AddOperationsOption(&parser, &options.operations);
   parser.AddFlag("--json", &json, "JSON (gpubound.whatif.v1), the stable form");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;
@@ -92,11 +96,20 @@ int ImagineChanges(const Arguments& words) {
     }
     changes.gpu = *other;
   }
+  if (!move.empty()) {
+    const Result<GpuMove> parsed = ParseGpuMove(move);
+    if (!parsed.ok()) {
+      PrintError(parsed.error());
+      return kExitWrongUse;
+    }
+    question.move = *parsed;
+  }
+  question.copies = static_cast<uint32_t>(copies);
   options.calibration_folder = CalibrationFolder();
   PrepareAnalysisOfMapped();
   const Result<WhatIfReport> imagined = [&] {
     const ProgressNote note("replaying " + run);
-    return ImagineRun(run, options, changes, static_cast<uint32_t>(copies));
+    return ImagineRun(run, options, question);
   }();
   if (!imagined.ok()) {
     PrintError(imagined.error());

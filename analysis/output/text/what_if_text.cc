@@ -100,6 +100,16 @@ std::string KernelsText(const WhatIfReport& report) {
   return text;
 }
 
+// What moving GPUs from one role to another is taken to change; empty where none is moved.
+std::string MovedText(const MovedGpus& moved) {
+  if (moved.gpus == 0) return "";
+  return moved.from + " with " + Counted(moved.from_had - moved.gpus, "GPU") + " instead of " +
+         FormatCount(moved.from_had) + ", " + moved.to + " with " +
+         FormatCount(moved.to_had + moved.gpus) + " instead of " + FormatCount(moved.to_had) +
+         ": the work of each divides evenly over its GPUs, at the rate that they have now. "
+         "Weight sync is as it was.";
+}
+
 std::string NotCorrectedText(const WhatIfReport& report, int width) {
   std::string why = EscapeName(report.not_corrected);
   if (why.empty()) return "";
@@ -176,6 +186,9 @@ std::string RenderWhatIfText(const WhatIfReport& report, int width, bool unicode
   }
   if (const std::string kernels = KernelsText(report); !kernels.empty()) {
     text += Wrap(kernels, width, 2);
+  }
+  if (const std::string moved = MovedText(report.moved); !moved.empty()) {
+    text += Wrap(moved, width, 2);
   }
   text += HalvesText(report, options, width);
   text += NotCorrectedText(report, width);

@@ -53,14 +53,15 @@ def compare(before: List[str], after: List[str]) -> Dict[str, Any]:
 
 def whatif(run: str = "", scale: List[str] = [],  # noqa: B006  # the SDK shows the default, and nobody changes it
            graph_capture: List[str] = [], fuse: List[str] = [], gpu: str = "",  # noqa: B006
-           vectorise: float = 1, copies: int = 0) -> Dict[str, Any]:
+           vectorise: float = 1, copies: int = 0, move_gpus: str = "") -> Dict[str, Any]:
     """What the run would take with parts of it faster or slower. `scale` has PART=NAME:FACTOR, as
     operation=simulation:0.5, operation-cpu=, operation-gpu=, layer=python:0, kernel=gemm:0.8, or device:0.5 for all
     GPU work. `graph_capture` names operations whose launches become one CUDA graph, `fuse` those whose kernels become
     one. `gpu` is another GPU, as A100 or RTX 4090. `vectorise` puts so many times the environments into each launch.
-    `copies` says what up to so many runs like this one get done on its GPU."""
+    `copies` says what up to so many runs like this one get done on its GPU. `move_gpus` gives GPUs of one role to
+    another, as rollout:train:1."""
     imagined = _open(run).whatif(*scale, graph_capture=graph_capture, fuse=fuse, gpu=gpu, vectorise=vectorise,
-                                 copies=copies)
+                                 copies=copies, move_gpus=move_gpus)
     return {name: value for name, value in imagined.items() if name not in ("before", "after")}
 
 

@@ -228,15 +228,17 @@ class Run:
                        targets=targets)
 
     def whatif(self, *scale: str, graph_capture: Sequence[str] = (), fuse: Sequence[str] = (), gpu: str = "",
-               vectorise: float = 1, copies: int = 0) -> Dict[str, Any]:
+               vectorise: float = 1, copies: int = 0, move_gpus: str = "") -> Dict[str, Any]:
         """The run replayed with something changed, as `gpubound whatif --json` has it (docs/what_if.md):
         `run.whatif("operation=simulation:0.5", "kernel=gemm:0.8")`, `run.whatif(graph_capture=["inference"])`,
         `run.whatif(fuse=["simulation"])`, `run.whatif(gpu="A100")`, `run.whatif(vectorise=8)` with so many times the
-        environments in each launch, `run.whatif(copies=4)` with up to so many runs like it on one GPU.
+        environments in each launch, `run.whatif(copies=4)` with up to so many runs like it on one GPU,
+        `run.whatif(move_gpus="rollout:train:1")` with a GPU of the one role given to the other.
 
         Raises ValueError for a change that makes no sense."""
         changes: Dict[str, Any] = json.loads(_reader.what_if(
-            self._read_path, list(scale), list(graph_capture), list(fuse), gpu, float(vectorise), copies))
+            self._read_path, list(scale), list(graph_capture), list(fuse), gpu, float(vectorise), copies,
+            move_gpus))
         return changes
 
     def plot(self, kind: str = "breakdown", *, axes: Any = None) -> Any:

@@ -358,7 +358,7 @@ PyObject* ReportOf(PyObject* module, PyObject* arguments) {
 }
 
 // what_if(path, scalings, captured operations, fused ones, another GPU or "", times as many
-// environments, copies of the run or 0): JSON.
+// environments, copies of the run or 0, GPUs to move or ""): JSON.
 PyObject* WhatIfOf(PyObject* module, PyObject* arguments) {
   PyObject* path_object = nullptr;
   PyObject* scalings = nullptr;
@@ -367,15 +367,18 @@ PyObject* WhatIfOf(PyObject* module, PyObject* arguments) {
   PyObject* gpu_object = nullptr;
   PyObject* environments = nullptr;
   PyObject* copies_object = nullptr;
+  PyObject* move_object = nullptr;
   std::string path;
   std::vector<std::string> texts;
   std::string gpu;
-  WhatIf changes;
-  if (PyArg_UnpackTuple(arguments, "what_if", 7, 7, &path_object, &scalings, &captured, &fused,
-                        &gpu_object, &environments, &copies_object) == 0 ||
+  std::string move;
+  WhatIfQuestion question;
+  WhatIf& changes = question.changes;
+  if (PyArg_UnpackTuple(arguments, "what_if", 8, 8, &path_object, &scalings, &captured, &fused,
+                        &gpu_object, &environments, &copies_object, &move_object) == 0 ||
       !ReadText(path_object, &path) || !ReadTexts(scalings, &texts) ||
       !ReadTexts(captured, &changes.graph_capture) || !ReadTexts(fused, &changes.fuse) ||
-      !ReadText(gpu_object, &gpu)) {
+      !ReadText(gpu_object, &gpu) || !ReadText(move_object, &move)) {
     return nullptr;
   }
   changes.environments = PyFloat_AsDouble(environments);
@@ -396,6 +399,15 @@ PyObject* WhatIfOf(PyObject* module, PyObject* arguments) {
     }
     changes.gpu = *other;
   }
+  question.copies = static_cast<uint32_t>(copies);
+  if (!move.empty()) {
+    const Result<GpuMove> parsed = ParseGpuMove(move);
+    if (!parsed.ok()) {
+      PyErr_SetString(PyExc_ValueError, parsed.error().ToString().c_str());
+      return nullptr;
+    }
+    question.move = *parsed;
+  }
   for (const std::string& text : texts) {
     const Result<Scaling> scaling = ParseScaling(text);
     if (!scaling.ok()) {
@@ -407,8 +419,7 @@ PyObject* WhatIfOf(PyObject* module, PyObject* arguments) {
   const auto imagined = WithoutLock([&]() -> Result<std::string> {
     ReportOptions options;
     options.calibration_folder = CalibrationFolder();
-    const Result<WhatIfReport> made =
-        ImagineRun(path, options, changes, static_cast<uint32_t>(copies));
+    const Result<WhatIfReport> made = ImagineRun(path, options, question);
     if (!made.ok()) return made.error();
     return RenderWhatIfJson(*made);
   });

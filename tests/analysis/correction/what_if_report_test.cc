@@ -53,7 +53,7 @@ class WhatIfReportTest : public testing::Test {
     EXPECT_TRUE(scaling.ok());
     WhatIf changes;
     changes.scalings = {*scaling};
-    Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+    Result<WhatIfReport> report = ImagineRun(run_.path(), {}, {changes});
     EXPECT_TRUE(report.ok()) << report.error().ToString();
     return std::move(*report);
   }
@@ -151,7 +151,7 @@ TEST_F(WhatIfReportTest, AnOperationIsItsGpuWorkAndItsCpuCode) {
 TEST_F(WhatIfReportTest, WhatIsNoOperationCannotBeAGraph) {
   WhatIf changes;
   changes.graph_capture = {"(no operation)"};
-  EXPECT_FALSE(ImagineRun(run_.path(), {}, changes).ok());
+  EXPECT_FALSE(ImagineRun(run_.path(), {}, {changes}).ok());
 }
 
 // As torchrun does, which sleeps and looks, and sleeps.
@@ -171,7 +171,7 @@ TEST(WhatIfOfALauncher, IsAboutTheProcessThatItLaunches) {
   const auto at = [&run](double factor) {
     WhatIf changes;
     changes.scalings = {{ScaledPart::kOperationCpu, "train", factor}};
-    Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+    Result<WhatIfReport> report = ImagineRun(run.path(), {}, {changes});
     EXPECT_TRUE(report.ok()) << report.error().ToString();
     return std::move(*report);
   };
@@ -203,7 +203,7 @@ TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
   write(101, kTrain, {step(450), 0, step(900), 1});
   WhatIf changes;
   changes.scalings = {{ScaledPart::kOperationCpu, "train", 0.5}};
-  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, {changes});
   ASSERT_TRUE(report.ok()) << report.error().ToString();
   EXPECT_EQ(report->before.run.wall_ns, 900);
   EXPECT_EQ(report->after.run.wall_ns, 450);
@@ -217,7 +217,7 @@ TEST(WhatIfOfSteps, EndsInEveryProcessWithTheIterations) {
 
 // Of kernels whose geometry is not known each is taken to fill the device.
 TEST_F(WhatIfReportTest, CopiesOfARunAsItIsSaySoAloneAndNothingOfFasterParts) {
-  const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, {}, 2);
+  const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, {.copies = 2});
   ASSERT_TRUE(report.ok()) << report.error().ToString();
   EXPECT_TRUE(report->only_copies);
   EXPECT_TRUE(report->curves.empty());
@@ -230,7 +230,7 @@ TEST_F(WhatIfReportTest, CopiesOfARunAsItIsSaySoAloneAndNothingOfFasterParts) {
             std::string::npos);
   WhatIf changes;
   changes.scalings = {{ScaledPart::kOperationCpu, "train", 0.5}};
-  const Result<WhatIfReport> both = ImagineRun(run_.path(), {}, changes, 2);
+  const Result<WhatIfReport> both = ImagineRun(run_.path(), {}, {changes, {}, 2});
   ASSERT_TRUE(both.ok()) << both.error().ToString();
   EXPECT_FALSE(both->only_copies);
   EXPECT_FALSE(both->curves.empty());
@@ -290,7 +290,7 @@ class WhatIfOfANotebook : public testing::Test {
   WhatIfReport WithFastTrain() const {
     WhatIf changes;
     changes.scalings = {{ScaledPart::kOperationCpu, "train", 0.5}};
-    Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+    Result<WhatIfReport> report = ImagineRun(run_.path(), {}, {changes});
     EXPECT_TRUE(report.ok()) << report.error().ToString();
     return std::move(*report);
   }
@@ -350,7 +350,7 @@ TEST(WhatIfOfManyOperations, AnUnknownOneIsToldThoseWithMostTime) {
   segment.Scopes({.thread = 1, .first_sequence = 0}, slots);
   WhatIf changes;
   changes.scalings = {{ScaledPart::kOperationCpu, "foo", 0.5}};
-  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, {changes});
   ASSERT_FALSE(report.ok());
   EXPECT_NE(report.error().expected.find("operation_170, "), std::string::npos);
   EXPECT_LT(report.error().expected.size(), 300u) << report.error().expected;
@@ -386,7 +386,7 @@ class WhatIfOfCoupledThreads : public testing::Test {
   SpanRatio Scaled(const std::string& operation, double factor) const {
     WhatIf changes;
     changes.scalings = {{ScaledPart::kOperationCpu, operation, factor}};
-    const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+    const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, {changes});
     EXPECT_TRUE(report.ok()) << report.error().ToString();
     return report.ok() ? report->ratio : SpanRatio{};
   }
@@ -416,13 +416,13 @@ TEST_F(WhatIfOfCoupledThreads, OthersThatDoTheSameWidenNothing) {
 TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
   WhatIf changes;
   changes.scalings = {{ScaledPart::kLayer, "python", 0}};
-  const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, changes);
+  const Result<WhatIfReport> report = ImagineRun(run_.path(), {}, {changes});
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().doing, "changing");
   EXPECT_EQ(report.error().object, "layer 'python'");
   EXPECT_EQ(report.error().expected, "cuda_api, native") << "waits cannot be scaled";
   changes.scalings = {{ScaledPart::kLayer, "native", 0.5}};
-  EXPECT_TRUE(ImagineRun(run_.path(), {}, changes).ok());
+  EXPECT_TRUE(ImagineRun(run_.path(), {}, {changes}).ok());
 }
 
 // One kernel of 400 ns, of 8 blocks, on a T4 or what |device| is.
@@ -438,7 +438,7 @@ class OtherGpuTest : public testing::Test {
                   "', multiprocessors = 40, max_warps = 32, max_blocks = 16, compute_major = 7");
       PutAwaitedKernel(&segment);
     }
-    return ImagineRun(run.path(), {}, changes, copies);
+    return ImagineRun(run.path(), {}, {changes, {}, copies});
   }
   static WhatIf On(const char* gpu) {
     WhatIf changes;
@@ -488,6 +488,43 @@ TEST_F(OtherGpuTest, HasRoomForMoreEnvironments) {
   const auto said = nlohmann::json::parse(RenderWhatIfJson(*report));
   EXPECT_EQ(said["vectorised"]["environments"], 8);
   EXPECT_EQ(said["vectorised"]["throughput_at_most"], 8);
+}
+
+// A trainer and two that roll out, a process and a GPU each.
+TEST(MovedGpusTest, ChangeTheTimeOfWhatProcessesDoInTheirRole) {
+  const testing_support::TemporaryRun run;
+  for (const int pid : {100, 101, 102}) {
+    testing_support::SegmentWriter segment(run, {.pid = pid});
+    segment.PutUsualRows();
+    segment.Sql("UPDATE device SET uuid = 'GPU-" + std::to_string(pid) + "'");
+    const bool trains = pid == 100;
+    segment.Sql("UPDATE label SET text = '" + std::string(trains ? "update" : "rollout") +
+                "' WHERE text = 'train'");
+    const uint64_t end_ns = trains ? 800 : 300;
+    segment.Scopes({1, 0, 0, INT64_MIN}, {Begin(kTrain, 200), End(kTrain, end_ns)});
+    segment.Calls({9, 0, 0, INT64_MIN}, {testing_support::Launch(210, 212, 7)});
+    segment.Work({9, 0, 0, INT64_MIN}, {testing_support::Kernel(220, 260, 7)});
+  }
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, {.move = {"rollout", "train", 1}});
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  const auto wall = [&report](size_t process, const std::string& operation) {
+    for (const ReportOperation& row : report->after.processes[process].operations) {
+      if (row.operation == operation) return row.wall_ns;
+    }
+    return int64_t{-1};
+  };
+  EXPECT_NEAR(wall(0, "update"), 300, 2);
+  EXPECT_NEAR(wall(1, "rollout"), 200, 2);
+  EXPECT_NEAR(wall(2, "rollout"), 200, 2);
+  EXPECT_NE(RenderWhatIfText(*report, 500, true)
+                .find("rollout with 1 GPU instead of 2, train with 2 instead of 1"),
+            std::string::npos)
+      << RenderWhatIfText(*report, 500, true);
+  const auto said = nlohmann::json::parse(RenderWhatIfJson(*report))["moved_gpus"];
+  EXPECT_EQ(said["from"], "rollout");
+  EXPECT_EQ(said["gpus"], 1);
+  EXPECT_EQ(said["from_had"], 2);
+  EXPECT_EQ(said["to_had"], 1);
 }
 
 // The kernels of two copies are ready at once. Sliced in time, one waits for 400 ns; its 8 blocks of
@@ -548,10 +585,10 @@ TEST(WhatIfWithoutAGpu, AFasterDeviceIsNoChange) {
   }
   WhatIf changes;
   changes.scalings = {{ScaledPart::kDevice, "", 0}};
-  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, changes);
+  const Result<WhatIfReport> report = ImagineRun(run.path(), {}, {changes});
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().found, "no device work in the run");
-  const Result<WhatIfReport> copies = ImagineRun(run.path(), {}, {}, 2);
+  const Result<WhatIfReport> copies = ImagineRun(run.path(), {}, {.copies = 2});
   ASSERT_FALSE(copies.ok()) << "nothing is shared";
   EXPECT_EQ(copies.error().found, "no device work in the run");
 }
@@ -561,7 +598,7 @@ TEST_F(WhatIfReportTest, ThatTheProfilersCostsAreInItIsSaid) {
   options.why_no_costs = "not measured here";
   WhatIf changes;
   changes.scalings = {{ScaledPart::kDevice, "", 0.5}};
-  const auto imagine = [&] { return ImagineRun(run_.path(), options, changes); };
+  const auto imagine = [&] { return ImagineRun(run_.path(), options, {changes}); };
   const Result<WhatIfReport> recorded = imagine();
   ASSERT_TRUE(recorded.ok());
   EXPECT_FALSE(recorded->not_corrected.empty());
