@@ -7,36 +7,29 @@ over memory traffic, the cause of each bend as gpubound names it, and what `gpub
     pip install . -r examples/studies/requirements.txt
     python examples/studies/vectorisation.py
 """
-import bisect
-import json
-import os
 import re
 import statistics
 import subprocess
 import sys
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+import parts
 import study
-from study import Figures, interval, number, percent, prose, ratio_interval, table, with_interval
+from parts import calls_of, factor, ns_text, rate_text, split, throughput
+from study import Figures, interval, number, percent, prose, ratio_interval, table
 
 NAME = "vectorisation"
 SEEDS, SMALL_SEEDS = 3, 2  # repetitions of each part
 SECONDS, SMALL_SECONDS = 0.04, 0.01  # of CPU time, for a repetition
 WHAT_IF_SECONDS, SMALL_WHAT_IF_SECONDS = 0.2, 0.05
-# What an iteration takes that nobody interrupts: of all iterations a tenth is as short.
-QUANTILE = 10
 VARIANTS = {"loop": "Python loop", "gymnasium": "gymnasium", "torch": "PyTorch", "jax": "JAX",
             "scan": "JAX, fused steps", "blocks": "JAX, fused steps by block"}
 # What the paper reports, of a GPU: at most for vectorisation, XLA over PyTorch, fusion, that with more memory traffic.
 REPORTED = {"vectorisation": 1024, "XLA": 13.4, "fusion": 11.3, "traffic": 1024}
-# One thread of each library: what is compared is how environments are stepped.
-VARIABLES = {"OMP_NUM_THREADS": "1",
-             "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
 FEW, MANY = 16, 4096  # environments over which steps are fused
 FUSED = 16  # steps, where environments are varied
 TRAFFIC_FUSED, TRAFFIC_ENVIRONMENTS, LOOP_ENVIRONMENTS = 16, 256, 4
 FLOAT_BYTES = 4
-UNRECORDED = "unrecorded"
 VECTORISE = 16  # what `gpubound whatif` is asked for
 BENT = 0.5  # a curve bends where throughput grows by less than half of what the environments do
 AXES = {"environments": "environments", "fused": "fused steps", "floats": "floats of state"}
@@ -96,21 +89,18 @@ def run_name(name: str) -> str:
 
 
 def program(recorder: study.Recorder, clocks: str, repetitions: int, seconds: float,
-            parts: Sequence[str]) -> study.Program:
-    return study.Program([sys.executable, str(study.PROGRAMS / "vectorised_simulators.py"),
-                          str(recorder.folder / f"{clocks}.clocks.json"), str(repetitions), str(seconds), *parts],
-                         VARIABLES)
+            names: Sequence[str]) -> study.Program:
+    return parts.program(recorder, "vectorised_simulators.py", clocks, repetitions, seconds, names)
 
 
 def record(recorder: study.Recorder, small: bool) -> None:
-    wanted = {"all": program(recorder, "all", SMALL_SEEDS if small else SEEDS, SMALL_SECONDS if small else SECONDS,
-                             parts_of(sweeps(small)))}
+    seeds, seconds = (SMALL_SEEDS, SMALL_SECONDS) if small else (SEEDS, SECONDS)
+    wanted = {"all": program(recorder, "all", seeds, seconds, parts_of(sweeps(small)))}
     for name in dict.fromkeys(before for before, _ in what_ifs(small)):
         wanted[run_name(name)] = program(recorder, run_name(name), 1,
                                          SMALL_WHAT_IF_SECONDS if small else WHAT_IF_SECONDS, [name])
     recorder.record_all(wanted, calibrates=False)
-    play_unrecorded(program(recorder, UNRECORDED, SMALL_SEEDS if small else SEEDS, SMALL_SECONDS if small else SECONDS,
-                            unrecorded_parts(small)), recorder)
+    parts.play_unrecorded(program(recorder, parts.UNRECORDED, seeds, seconds, unrecorded_parts(small)), recorder)
 
 
 def unrecorded_parts(small: bool) -> List[str]:
@@ -118,107 +108,15 @@ def unrecorded_parts(small: bool) -> List[str]:
     return [part(variant, FEW, FUSED if variant == "scan" else 1) for variant in sweeps(small)["environments"]]
 
 
-def play_unrecorded(plain: study.Program, recorder: study.Recorder) -> None:
-    if (recorder.folder / f"{UNRECORDED}.clocks.json").exists():
-        return
-    print(f"run without gpubound: {UNRECORDED}", file=sys.stderr, flush=True)
-    done = subprocess.run(list(plain.words), env={**os.environ, **plain.variables}, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        raise study.Failed(f"{' '.join(plain.words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
-
-
 # --- Reading ---
 
 def read(recorder: study.Recorder, small: bool) -> Figures:
-    figures = read_parts(recorder, "all")
+    figures = parts.read_parts(recorder, "all")
     pairs = what_ifs(small)
-    return {"sweeps": sweeps(small), **figures, "unrecorded_ns": unrecorded(recorder),
+    return {"sweeps": sweeps(small), **figures, "unrecorded_ns": parts.unrecorded(recorder),
             "what_ifs": [asked(recorder, before, after, figures["runs"]) for before, after in pairs],
             "refused": {change: answer_of(recorder, run_name(pairs[1][0]), change) for change in (
                 f"--vectorise {VECTORISE}", "--fuse simulation", "--graph-capture simulation")}}
-
-
-def read_parts(recorder: study.Recorder, name: str) -> Figures:
-    """Of each part that the run of that name played, a value for each repetition; and what is known of the run."""
-    import gpubound
-
-    run = gpubound.open(recorder.path(name))
-    clocks = json.loads((recorder.folder / f"{name}.clocks.json").read_text())
-    report = run.report(replay=False)
-    process = report["processes"][0]
-    common = {"verdict": run.data_quality.verdict, "without_core": study.without_core(process)}
-    tables = Tables(run)
-    runs: Dict[str, List[Any]] = {}
-    for phase, own in sorted(clocks["phases"].items()):
-        runs.setdefault(phase.split(" ")[0], []).append({**tables.figures_of(phase, own), **common})
-    return {"runs": runs, "states": clocks["states"],
-            "run": {"diagnosis": [row["kind"] for row in report["diagnosis"]],
-                    "simulation_cpu": next({key: row["cpu"][key] for key in ("on_cpu_ns", "error_ns")}
-                                           for row in process["operations"] if row["operation"] == "simulation"),
-                    "own_cpu_ns": sum(own["cpu_ns"] for own in clocks["phases"].values())}}
-
-
-def unrecorded(recorder: study.Recorder) -> Dict[str, List[int]]:
-    """Of each part that was played without gpubound, how long an iteration takes that nobody interrupted."""
-    made: Dict[str, List[int]] = {}
-    for phase, own in sorted(json.loads((recorder.folder / f"{UNRECORDED}.clocks.json").read_text())["phases"].items()):
-        made.setdefault(phase.split(" ")[0], []).append(
-            quantile([end - before for before, end in zip(own["end_ns"], own["end_ns"][1:])]))
-    return made
-
-
-class Tables:
-    """The tables of a run that are asked for each phase."""
-
-    def __init__(self, run: Any) -> None:
-        phases = run.table("phase", ["name", "time_ns"]).values()
-        ends = [*phases["time_ns"][1:], 1 << 62]
-        self.phases = {name: (begin, end) for name, begin, end in zip(phases["name"], phases["time_ns"], ends)}
-        self.iterations = run.table("iteration", ["begin_ns", "end_ns"]).values()
-        scopes = run.sql("SELECT begin_ns, end_ns, kind = 'operation' AS operation FROM scope WHERE "
-                         "(kind = 'operation' AND name = 'simulation' AND domain IS NULL) OR (kind = 'layer' AND "
-                         "layer = 'backend') ORDER BY begin_ns").values()  # of the program; rules name it, too
-        self.scopes = scopes
-        counters = run.sql("SELECT time_ns, value FROM counter WHERE name = 'env_steps' ORDER BY time_ns").values()
-        self.counters = counters
-
-    def figures_of(self, phase: str, own: Dict[str, List[int]]) -> Dict[str, Any]:
-        """Of the iterations after the first of a phase: how long one takes that nobody interrupts, what of that is the
-        simulator and what calls into the framework, and how many; and the throughput of all by the counter."""
-        begin_ns, end_ns = self.phases[phase]
-        at, to = (bisect.bisect_left(self.iterations["begin_ns"], time) for time in (begin_ns, end_ns))
-        iterations = [row for row in zip(self.iterations["begin_ns"][at:to], self.iterations["end_ns"][at:to])
-                      if row[1] <= end_ns]
-        own_ns = [end - before for before, end in zip(own["end_ns"], own["end_ns"][1:])]
-        if len(iterations) != len(own_ns):
-            raise study.Failed(f"{phase}: found {len(iterations)} iterations, expected {len(own_ns)} as the program "
-                               "says")
-        own_seconds = (own["end_ns"][-1] - own["end_ns"][0]) / 1e9
-        first, last = (bisect.bisect_left(self.counters["time_ns"], time) for time in (begin_ns, end_ns))
-        times, values = self.counters["time_ns"][first:last], self.counters["value"][first:last]
-        lengths = [end - begin for begin, end in iterations]
-        shortest = [row for row in iterations if row[1] - row[0] <= quantile(lengths)]
-        sums = [self.within(*row) for row in shortest]
-        return {"iterations": len(iterations), "iteration_ns": quantile(lengths), "own_iteration_ns": quantile(own_ns),
-                "steps_per_second": sum(values[1:]) / (times[-1] - times[0]) * 1e9,
-                "own_steps_per_second": env_steps_of(phase) * len(own_ns) / own_seconds,
-                "env_steps": values[0],
-                "simulation_ns": sum(self.within(*row)["simulation_ns"] for row in iterations),
-                "own_simulation_ns": sum(own["simulation_ns"][1:]),
-                "shortest": {key: statistics.fmean(made[key] for made in sums) for key in sums[0]}}
-
-    def within(self, begin_ns: int, end_ns: int) -> Dict[str, float]:
-        at, to = (bisect.bisect_left(self.scopes["begin_ns"], time) for time in (begin_ns, end_ns))
-        made = {"total_ns": end_ns - begin_ns, "simulation_ns": 0, "backend_ns": 0, "plays": 0, "calls": 0}
-        for begin, end, operation in zip(*(self.scopes[key][at:to] for key in ("begin_ns", "end_ns", "operation"))):
-            made["simulation_ns" if operation else "backend_ns"] += end - begin
-            made["plays" if operation else "calls"] += 1
-        return made
-
-
-def quantile(values: Sequence[int]) -> int:
-    return sorted(values)[len(values) // QUANTILE]
 
 
 def asked(recorder: study.Recorder, before: str, after: str, runs: Dict[str, List[Any]]) -> Dict[str, Any]:
@@ -255,33 +153,6 @@ def parsed(name: str) -> Dict[str, Any]:
             **dict(zip(("floats", "environments", "fused", "steps"), map(int, counts)))}
 
 
-def env_steps_of(name: str) -> int:
-    """In an iteration, as the program was asked for them."""
-    of = parsed(name.split(" ")[0])
-    count: int = of["steps"] * of["environments"]
-    return count
-
-
-def calls_of(run: Any, name: str) -> float:
-    """Calls into the framework for a step of all environments, as gpubound counted them."""
-    calls: float = run["shortest"]["calls"] / parsed(name)["steps"]
-    return calls
-
-
-def throughput(figures: Figures, name: str) -> List[float]:
-    return [run["env_steps"] / run["iteration_ns"] * 1e9 for run in figures["runs"][name]]
-
-
-def split(figures: Figures, name: str) -> Dict[str, float]:
-    """How long a step of all environments takes, of that the calls, Python in the simulator, and what is around it."""
-    steps, made = parsed(name)["steps"], {}
-    for key, of in (("calls", lambda row: row["backend_ns"]),
-                    ("python", lambda row: row["simulation_ns"] - row["backend_ns"]),
-                    ("around", lambda row: row["total_ns"] - row["simulation_ns"])):
-        made[key] = statistics.fmean(of(run["shortest"]) for run in figures["runs"][name]) / steps
-    return made
-
-
 CAUSES = {"calls": "time in calls (layer `backend`)", "python": "Python in the simulator",
           "around": "Python around the simulator"}
 
@@ -306,26 +177,8 @@ def bend(figures: Figures, names: Sequence[str], axis: str) -> Optional[Dict[str
 
 # --- The page ---
 
-def ns_text(ns: float) -> str:
-    for scale, unit in ((1e6, "ms"), (1e3, "us")):
-        if ns >= scale:
-            return f"{number(ns / scale)} {unit}"
-    return f"{number(ns)} ns"
-
-
 def bytes_text(count: float) -> str:
     return f"{number(count / 2**20)} MiB" if count >= 2**20 else f"{number(count / 2**10)} KiB"
-
-
-def rate_text(values: Sequence[float]) -> str:
-    mean = statistics.fmean(values)
-    scale, unit = next(((scale, unit) for scale, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")) if mean >= scale),
-                       (1, ""))
-    return with_interval(interval(values), unit, 1 / scale)
-
-
-def factor(figures: Figures, over: str, under: str) -> str:
-    return with_interval(ratio_interval(throughput(figures, over), throughput(figures, under)), " times")
 
 
 def best(figures: Figures, names: Sequence[str]) -> str:
@@ -430,24 +283,9 @@ def what_if_text(figures: Figures) -> str:
             "arithmetic. On a GPU kernels say it, and `--fuse` and `--vectorise` apply there.")
 
 
-def truth_text(figures: Figures) -> str:
-    runs = [run for of in figures["runs"].values() for run in of]
-    lengths = [100 * abs(run["iteration_ns"] / run["own_iteration_ns"] - 1) for run in runs]
-    rates = [100 * abs(run["steps_per_second"] / run["own_steps_per_second"] - 1) for run in runs]
-    times = [100 * run["simulation_ns"] / run["own_simulation_ns"] for run in runs]
-    return ("The program's own clocks say the same. Throughput by the counter `env_steps` differs from the program's "
-            f"by {number(statistics.median(rates))} % in the median and {number(max(rates))} % at most, of {len(runs)} "
-            f"repetitions; the length of an iteration by {number(statistics.median(lengths))} % and "
-            f"{number(max(lengths))} %. Time in `simulation` is {number(statistics.median(times), 3)} % of what the "
-            f"program's clock says in the median, {number(min(times), 3)} % at least and {number(max(times), 3)} % at "
-            "most. That clock is read outside of the operation, so it has what recording the operation takes, and "
-            "cores that were lost meanwhile.")
-
-
 def recording_text(figures: Figures) -> str:
-    costs = {name: 100 * (statistics.median(run["iteration_ns"] for run in figures["runs"][name]) /
-                          statistics.median(lengths) - 1) for name, lengths in figures["unrecorded_ns"].items()}
-    said = ", ".join(f"{number(cost)} % ({VARIANTS[parsed(name)['variant']]})" for name, cost in costs.items())
+    said = ", ".join(f"{number(100 * cost)} % ({VARIANTS[parsed(name)['variant']]})"
+                     for name, cost in parts.recording_costs(figures).items())
     return (f"Figures include what recording costs. Against runs without gpubound, with {FEW} environments, it makes "
             f"iterations longer by {said}.")
 
@@ -471,8 +309,8 @@ def method_text(figures: Figures) -> str:
     return (f"`vectorised_simulators.py` plays each part {repetitions} times in an order drawn by chance, in one "
             "process, with a phase for each. It prepares and compiles all of them before. Each figure is the mean of "
             "the repetitions, with its 95 % interval by Student's distribution. That of a repetition is its iteration "
-            f"at the quantile of {100 // QUANTILE} %. Others interrupt an iteration of a millisecond seldom, so that "
-            "one had its core throughout; long ones, of many environments or floats, have wider intervals. All "
+            f"at the quantile of {100 // parts.QUANTILE} %. Others interrupt an iteration of a millisecond seldom, so "
+            "that one had its core throughout; long ones, of many environments or floats, have wider intervals. All "
             "variants have the same equations, starts and actions; `states` in the figures has where the first "
             "environment ends. PyTorch and JAX have one thread and floats of 32 bits, Python has 64. Calls of JAX "
             "return when their work is done. Actions are there beforehand, so no policy is in these figures. "
@@ -512,7 +350,7 @@ def page(figures: Figures) -> str:
               "its memory traffic grows. Those figures are theirs, of a GPU. What is left of it on a CPU, and does "
               "gpubound name the causes?"),
         prose(finding(figures)),
-        prose(truth_text(figures)),
+        prose(parts.truth_text(figures)),
         f"![Env steps per second, on a CPU]({NAME}.svg)",
         "## Where the curves bend (CPU)",
         table(["curve", "over", "bends from", "throughput grows, times", "calls a step", "what grows or limits"],

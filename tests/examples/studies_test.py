@@ -376,17 +376,18 @@ class SmallTest(StudyTest):
         self.assertIn("*starvation*", page)
 
     def test_a_simulator_in_python_has_the_throughput_and_times_of_its_own_clocks(self):
+        import parts
         import study
         import vectorisation
 
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         recorder = study.Recorder(pathlib.Path(folder.name))
-        parts = [vectorisation.part("loop", 1), vectorisation.part("loop", 16), vectorisation.traffic("loop", 4)]
+        names = [vectorisation.part("loop", 1), vectorisation.part("loop", 16), vectorisation.traffic("loop", 4)]
         with contextlib.redirect_stderr(io.StringIO()):
-            recorder.record_all({"loops": vectorisation.program(recorder, "loops", 2, 0.01, parts)}, calibrates=False)
-        figures = vectorisation.read_parts(recorder, "loops")
-        self.assertEqual(set(figures["runs"]), set(parts))
+            recorder.record_all({"loops": vectorisation.program(recorder, "loops", 2, 0.01, names)}, calibrates=False)
+        figures = parts.read_parts(recorder, "loops")
+        self.assertEqual(set(figures["runs"]), set(names))
         check_own_clocks(self, figures)
         for name, runs in figures["runs"].items():
             for run in runs:

@@ -8,22 +8,14 @@ after the other; `gymnasium`, its SyncVectorEnv; `torch`, PyTorch, all at a time
 play all FUSED steps before the next ones do. SIMULATOR is `cartpole`, or `traffic`, whose state has FLOATS floats, each
 of which a step reads and writes. An iteration has STEPS steps of ENVIRONMENTS environments.
 
-Each part is prepared, and then played REPETITIONS times in an order drawn by chance: in a phase that is called by the
-part and the repetition, for about SECONDS of CPU time. Actions are there beforehand: all time is the simulator's.
-
-The program keeps clocks of its own, and writes them to the file CLOCKS as JSON. `phases` has for each, by iteration,
-`end_ns` (CLOCK_MONOTONIC, as the recorder's) and `simulation_ns`, and `cpu_ns` of the thread for all of them; `states`
-has of each part the first environment's after the first iteration, by which variants can be compared.
+How parts are played, and what is in CLOCKS, says played_parts.py. Actions are there beforehand: all time is the
+simulator's.
 """
-import json
 import math
-import random
-import sys
-from time import monotonic_ns, thread_time_ns
 
 import gpubound
+import played_parts
 
-LEAST_ITERATIONS = 20
 DECAY, PUSH = 0.999, 0.001
 BLOCK_BYTES = 1 << 16  # of the states that play all fused steps before the next ones do
 START = 0.05
@@ -47,16 +39,23 @@ def traffic_of_numbers(state, push, _start):
     return [value * DECAY + push for value in state]
 
 
-def cartpole_of_arrays(xp, state, push, start):
-    """Likewise, of torch or jax.numpy: the state's first axis is position, speed, angle, turning."""
+def moved_of_arrays(xp, state, push):
+    """Likewise, of torch or jax.numpy: position, speed, angle and turning where the pole moves on, by environment."""
     position, speed, angle, turning = state
     sine, cosine = xp.sin(angle), xp.cos(angle)
     pushed = (10.0 * push + 0.05 * turning * turning * sine) / 1.1
     torque = (9.8 * sine - cosine * pushed) / (0.5 * (4.0 / 3.0 - 0.1 * cosine * cosine / 1.1))
-    moved = xp.stack((position + 0.02 * speed, speed + 0.02 * (pushed - 0.05 * torque * cosine / 1.1),
-                      angle + 0.02 * turning, turning + 0.02 * torque))
-    fell = (abs(moved[0]) > 2.4) | (abs(moved[2]) > 0.2095)
-    return xp.where(fell, start, moved)
+    return (position + 0.02 * speed, speed + 0.02 * (pushed - 0.05 * torque * cosine / 1.1),
+            angle + 0.02 * turning, turning + 0.02 * torque)
+
+
+def fell_of_arrays(moved):
+    return (abs(moved[0]) > 2.4) | (abs(moved[2]) > 0.2095)
+
+
+def cartpole_of_arrays(xp, state, push, start):
+    moved = xp.stack(moved_of_arrays(xp, state, push))
+    return xp.where(fell_of_arrays(moved), start, moved)
 
 
 def traffic_of_arrays(_xp, state, push, _start):
@@ -183,54 +182,18 @@ def blocks(of):
 VARIANTS = {"loop": loop, "gymnasium": gymnasium, "torch": torch, "jax": jax, "scan": jax, "blocks": blocks}
 
 
-class Part:
+class Named:
+    """What the name of a part says."""
+
     def __init__(self, name):
-        self.name = name
         self.variant, self.simulator, *counts = name.split(":")
         self.floats, self.environments, self.fused, self.steps = map(int, counts)
-        self.states, self.given, self.play, first_of = VARIANTS[self.variant](self)
-        self.iterate()  # compiles
-        self.first = [float(value) for value in first_of(self.states)[:4]]
-        begin_ns = thread_time_ns()
-        self.iterate()
-        self.one_ns = thread_time_ns() - begin_ns
-
-    def iterate(self):
-        """An iteration. Returns how long the simulator took, by a clock that is read outside of the operation."""
-        simulation_ns = 0
-        for now in self.given:
-            begin_ns = monotonic_ns()
-            with gpubound.operation("simulation"):
-                self.states = self.play(self.states, now)
-            simulation_ns += monotonic_ns() - begin_ns
-        return simulation_ns
-
-    def repeat(self, seconds):
-        """So many iterations as should take so long. The thread's CPU time is read before and after them alone: that
-        is a system call, at whose end a thread loses its core rather than elsewhere."""
-        clocks = {"end_ns": [], "simulation_ns": [], "cpu_ns": -thread_time_ns()}
-        for _ in range(max(LEAST_ITERATIONS, round(seconds * 1e9 / self.one_ns))):
-            simulation_ns = self.iterate()
-            gpubound.step(env_steps=self.steps * self.environments)
-            clocks["end_ns"].append(monotonic_ns())
-            clocks["simulation_ns"].append(simulation_ns)
-        clocks["cpu_ns"] += thread_time_ns()
-        return clocks
 
 
-def main():
-    repetitions, seconds = int(sys.argv[2]), float(sys.argv[3])
-    parts = [Part(name) for name in sys.argv[4:]]
-    order = [(part, repetition) for part in parts for repetition in range(1, repetitions + 1)]
-    random.Random(1).shuffle(order)
-    phases = {}
-    for part, repetition in order:
-        phase = f"{part.name} {repetition}"
-        with gpubound.phase(phase):
-            phases[phase] = part.repeat(seconds)
-    with open(sys.argv[1], "w") as file:
-        json.dump({"phases": phases, "states": {part.name: part.first for part in parts}}, file)
+def part_of(name):
+    of = Named(name)
+    return played_parts.Part(name, of.steps * of.environments, *VARIANTS[of.variant](of))
 
 
 if __name__ == "__main__":
-    main()
+    played_parts.main(part_of)
