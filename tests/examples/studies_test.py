@@ -27,7 +27,8 @@ sys.path.insert(0, str(ROOT / "examples" / "studies"))
 sys.path.insert(0, str(ROOT / "examples" / "studies" / "programs"))
 links = importlib.import_module("links")
 
-NAMES = ("on_off_policy", "time_to_result", "temporal_queries", "slow_networks", "vectorisation")
+NAMES = ("on_off_policy", "time_to_result", "temporal_queries", "slow_networks", "vectorisation", "xla_fusion")
+ON_A_CPU = ("vectorisation", "xla_fusion")
 SIMULATED = ("time_to_result", "temporal_queries")
 READS_TABLES = all(importlib.util.find_spec(name) for name in ("polars", "duckdb", "pyarrow"))
 
@@ -71,13 +72,14 @@ class PagesTest(unittest.TestCase):
                     self.assertRegex(run["verdict"], "^complete")
 
     def test_a_page_of_figures_of_a_cpu_says_so_wherever_figures_stand(self):
-        page = (PAGES / "vectorisation.md").read_text()
-        self.assertIn("**CPU**", "\n".join(page.splitlines()[:4]))
-        self.assertIn("CPU", (PAGES / "vectorisation.svg").read_text())
-        headings = [part for part in page.split("\n## ")[1:] if "\n|" in part]
-        self.assertGreater(len(headings), 3)
-        for part in headings:
-            self.assertIn("(CPU)", part.splitlines()[0])
+        for name in ON_A_CPU:
+            page = (PAGES / f"{name}.md").read_text()
+            self.assertIn("**CPU**", "\n".join(page.splitlines()[:4]))
+            self.assertIn("CPU", (PAGES / f"{name}.svg").read_text())
+            headings = [part for part in page.split("\n## ")[1:] if "\n|" in part]
+            self.assertGreater(len(headings), 3)
+            for part in headings:
+                self.assertIn("(CPU)", part.splitlines()[0])
 
     def test_two_commands_repeat_a_study_and_stand_on_its_page(self):
         for module, _ in self.each():
@@ -302,6 +304,106 @@ class BendTest(unittest.TestCase):
         self.assertAlmostEqual(found["gain"], 15 / 46)
 
 
+class HloTest(unittest.TestCase):
+    """What is executed of a module of HLO, and how often, of one that is made up: a loop of 5 passes, each of which has
+    a kernel of two scopes, a copy, a kernel of two results, and a call of a small computation with its own loop."""
+
+    TEXT = """HloModule jit_simulate, is_scheduled=true
+
+%fused (p: f32[4]) -> f32[4] {
+  %p = f32[4]{0} parameter(0)
+  %sine.1 = f32[4]{0} sine(%p), metadata={op_name="jit(simulate)/while/body/closed_call/physics/sin"}
+  ROOT %select.1 = f32[4]{0} select(%sine.1), metadata={op_name="jit(simulate)/while/body/closed_call/reset/where"}
+}
+
+%two (p.1: f32[4]) -> (f32[4], s32[]) {
+  %p.1 = f32[4]{0} parameter(0)
+  %negate.1 = f32[4]{0} negate(%p.1), metadata={op_name="jit(simulate)/while/body/closed_call/draw/neg"}
+  ROOT %tuple.1 = (f32[4]{0}, s32[]) tuple(%negate.1, %negate.1)
+}
+
+%inner (p.3: (s32[], /*index=1*/f32[4])) -> (s32[], /*index=1*/f32[4]) {
+  %p.3 = (s32[], /*index=1*/f32[4]{0}) parameter(0)
+  ROOT %add.1 = (s32[], /*index=1*/f32[4]{0}) add(%p.3)
+}
+
+%small (p.2: f32[4]) -> f32[4] {
+  %p.2 = f32[4]{0} parameter(0)
+  ROOT %while.2 = (s32[], /*index=1*/f32[4]{0}) while(%p.2), condition=%condition, body=%inner
+}
+
+%body (t: (s32[], /*index=1*/f32[4])) -> (s32[], /*index=1*/f32[4]) {
+  %t = (s32[], /*index=1*/f32[4]{0}) parameter(0)
+  %x = f32[4]{0} get-tuple-element(%t), index=1
+  %copy.1 = f32[4]{0} copy(%x)
+  %select_fusion = f32[4]{0} fusion(%copy.1), kind=kLoop, calls=%fused, metadata={op_name="jit(simulate)/while"}
+  %pair = (f32[4]{0}, s32[]) fusion(%select_fusion), kind=kLoop, calls=%two
+  %call.1 = f32[4]{0} call(%x), to_apply=%small, frontend_attributes={xla_cpu_small_call="true"}
+  ROOT %tuple.2 = (s32[], /*index=1*/f32[4]{0}) tuple(%x, %call.1)
+}
+
+%condition (t.1: (s32[], /*index=1*/f32[4])) -> pred[] {
+  %t.1 = (s32[], /*index=1*/f32[4]{0}) parameter(0)
+  ROOT %less = pred[] compare(%t.1), direction=LT
+}
+
+ENTRY %main (x.1: f32[4]) -> f32[4] {
+  %x.1 = f32[4]{0} parameter(0)
+  %copy.2 = f32[4]{0} copy(%x.1)
+  %tuple.3 = (s32[], /*index=1*/f32[4]{0}) tuple(%copy.2, %copy.2)
+  %while.1 = (s32[], /*index=1*/f32[4]{0}) while(%tuple.3), condition=%condition, body=%body, backend_config={TRIPS}
+  ROOT %bitcast.1 = f32[4]{0} bitcast(%while.1)
+}
+"""
+    TRIPS = '"known_trip_count":{"n":"5"}'
+
+    def compiled(self, name, text):
+        import xla_fusion
+
+        return xla_fusion.compiled(name, {"hlo": text, "costs": {"flops": 320}})
+
+    def test_kernels_and_copies_are_those_of_a_step(self):
+        found = self.compiled("scan:4:5", self.TEXT.replace("TRIPS", self.TRIPS))
+        # In 5 steps: three kernels for each pass and 6 conditions, a copy for each pass and that of the entry.
+        self.assertEqual(found, {"kernels": 21 / 5, "copies": 6 / 5, "fused": (5 + 5) / 5, "across": 1,
+                                 "of_several_results": 1, "flops": 80})
+
+    def test_costs_are_of_one_of_the_steps_that_a_pass_of_the_loop_has(self):
+        self.assertEqual(self.compiled("unroll:4:50", self.TEXT.replace("TRIPS", self.TRIPS))["flops"], 8)
+
+    def test_a_loop_of_unknown_length_or_work_that_is_divided_between_threads_fails_the_study(self):
+        import study
+
+        divided = self.TEXT.replace("TRIPS", self.TRIPS).replace(
+            "calls=%fused", 'calls=%fused, backend_config={"outer_dimension_partitions":["2"]}')
+        for text in (self.TEXT, divided):
+            with self.assertRaises(study.Failed):
+                self.compiled("scan:4:5", text)
+
+
+class FusionPageTest(unittest.TestCase):
+    """Which sentence is true depends on the figures."""
+
+    def page(self, variant, times):
+        """Of the committed figures, but with one variant so many times as fast."""
+        import xla_fusion
+
+        figures = figures_of(PAGES, "xla_fusion")
+        for name, runs in figures["runs"].items():
+            for run in runs if name.split(":")[0] == variant else ():
+                run["iteration_ns"] /= times
+        return " ".join(xla_fusion.page(figures).split())
+
+    def test_fusion_is_the_cause_only_where_the_same_loop_is_faster_without_it(self):
+        self.assertIn("So fusion is what makes the unrolled loop slow", self.page("unroll", 1))
+        for variant, times in (("unroll", 1000), ("unroll_unfused", 1e-3)):
+            self.assertIn("do not show that fusion makes the unrolled loop slow", self.page(variant, times))
+
+    def test_the_fastest_variant_is_that_of_the_figures(self):
+        for variant, name in (("unfused", "no fusion"), ("generator", "XLA's generator")):
+            self.assertRegex(self.page(variant, 1000), f'The fastest at 2,048 is "[^"]*{name}"')
+
+
 class StudyTest(unittest.TestCase):
     draws = False  # by matplotlib
 
@@ -473,6 +575,35 @@ class FrameworksTest(StudyTest):
         self.assertEqual(set(figures["unrecorded_ns"]), set(vectorisation.unrecorded_parts(True)))
         for row in figures["what_ifs"]:
             self.assertLess(row["predicted"]["all"][0], row["predicted"]["python"][0])
+        self.assertIn("**CPU**", page)
+
+    def test_xla_fusion_goes_from_runs_to_the_page(self):
+        import xla_fusion
+
+        page, figures = self.page_of("xla_fusion")
+        check_own_clocks(self, figures)
+        self.assertEqual(figures["said"]["calls"], ["simulate"])
+        self.assertEqual(figures["said"]["scopes"], 0)
+        for size, names in figures["sizes"].items():
+            of = {name.split(":")[0]: name for name in names}
+            made = {variant: figures["compiled"][name] for variant, name in of.items()}
+            with self.subTest(size):
+                for variant, name in of.items():
+                    steps = int(name.split(":")[2])
+                    for run in figures["runs"][name]:
+                        self.assertAlmostEqual(xla_fusion.calls_of(run, name), 1 if variant == "call" else 1 / steps)
+                    # All are the same simulator; another generator lets poles start elsewhere.
+                    same = all(abs(one - two) < 1e-4 for one, two in zip(figures["states"][name],
+                                                                         figures["states"][of["scan"]]))
+                    self.assertEqual(same, variant != "generator", name)
+                # Costs are of a step: a loop's body counts once, and an unrolled one has ten.
+                for one, two in (("call", "scan"), ("unfused", "unroll_unfused")):
+                    self.assertAlmostEqual(made[one]["flops"], made[two]["flops"], delta=1)
+                for variant in ("unfused", "unroll_unfused"):
+                    self.assertEqual(made[variant]["fused"], 0)
+                    self.assertEqual(made[variant]["transcendentals"], xla_fusion.EQUATIONS)
+                self.assertGreater(made["separate"]["across"], 1)
+                self.assertLess(made["beforehand"]["kernels"], made["scan"]["kernels"])
         self.assertIn("**CPU**", page)
 
 
