@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -69,6 +71,21 @@ class WhatIfReportTest : public testing::Test {
 
   testing_support::TemporaryRun run_;
 };
+
+TEST_F(WhatIfReportTest, EachKeyIsNamedInTheDocumentation) {
+  std::ifstream file(GPUBOUND_WHAT_IF_PAGE, std::ios::binary);
+  std::string page{std::istreambuf_iterator<char>(file), {}};
+  page.erase(0, page.find("\n## JSON\n"));
+  page.resize(std::min(page.size(), page.find("\n## ", 1)));
+  auto json = nlohmann::json::parse(RenderWhatIfJson(With("device:0.5")));
+  json.erase("format");
+  ASSERT_GT(json.size(), 10U);
+  for (const auto& [key, value] : json.items()) {
+    EXPECT_TRUE(page.find("`" + key + "`") != std::string::npos ||
+                page.find("`" + key + "[]`") != std::string::npos)
+        << key;
+  }
+}
 
 TEST_F(WhatIfReportTest, NoChangeIsTheRunAsItIs) {
   const WhatIfReport report = With("device:1");
