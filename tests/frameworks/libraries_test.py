@@ -153,6 +153,9 @@ class TrainerTest(LibraryTest):
 
     def test_tianshou_collects_and_updates(self):
         calls = self.told(TIANSHOU)
+        self.assertEqual(calls.count("iterations begin"), 1)
+        turns = [call for call in calls[calls.index("iterations begin"):] if call.startswith("begin operation")]
+        self.assertEqual(turns[0], "begin operation rollout")
         self.assertEqual(self.count(calls, "operation update"), 2)
         self.assertEqual(self.steps(calls), 2)
         self.assertEqual(set(self.order(calls)) & {"rollout", "simulation", "inference", "update",
@@ -163,6 +166,7 @@ class TrainerTest(LibraryTest):
     def test_rllib_samples_and_updates(self):
         calls = self.told(RLLIB)
         self.assertEqual(self.steps(calls), 2)
+        self.assertEqual(calls.count("iterations begin"), 1)
         self.assertEqual(self.count(calls, "operation update"), 2)
         self.assertGreaterEqual(self.count(calls, "operation rollout"), 2)
         self.assertGreaterEqual(self.count(calls, "operation inference"), 64)

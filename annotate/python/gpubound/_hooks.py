@@ -22,8 +22,9 @@ from gpubound._decorate import Suspendable, binds_to_instances, drive_steps
 _LOOP_SIGNALS = {"rollout": _loop.enter_rollout, "reset": _loop.note_reset, "update": _loop.enter_update}
 # Operations of frameworks within which what the loop does is told apart further.
 _STAGES = ("rollout", "update")
-_AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn}
-_BEFORE_CALL: Dict[str, Callable[[], None]] = {"left": _loop.leave}
+_AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "turn": _loop.end_turn,
+                                               "whole": _loop.end_turn}
+_BEFORE_CALL: Dict[str, Callable[[], None]] = {"left": _loop.leave, "whole": _loop.begin_first_turn}
 # docs/python.md, Hook files, says what each is.
 _FIELDS = {"module", "class", "names", "versions", "subclasses", "inherited", "operation", "layer", "iteration", "loop",
            "alone", "unless", "peer", "channel", "wakes", "yields", "sets", "finds", "handlers", "calls", "natives",
@@ -260,15 +261,17 @@ def _signal_of(hook: Dict[str, Any], called: str) -> Optional[Callable[[], objec
 
 
 def _around_iteration(moment: str) -> Callable[[Any, Any, str], Any]:
-    moments = {**_AFTER_CALL, **_BEFORE_CALL}
-    if moment not in moments:
-        raise ValueError(f"iteration {moment!r}; expected begins, {' or '.join(moments)}")
-    role = _roles.FOLLOWS if moment in _AFTER_CALL else _roles.CLOSES
+    tells = [(role, moments[moment]) for role, moments in ((_roles.CLOSES, _BEFORE_CALL), (_roles.FOLLOWS, _AFTER_CALL))
+             if moment in moments]
+    if not tells:
+        raise ValueError(f"iteration {moment!r}; expected begins, {' or '.join({**_AFTER_CALL, **_BEFORE_CALL})}")
 
     def wrap(called: Any, original: Any, name: str) -> Any:
-        def tell(*_: Any, **__: Any) -> None:
-            _failures.attempt(None, f"{name}: the iteration is not ended", moments[moment])
-        return _core.watch(called, 0, binds_to_instances(original), role, tell)
+        def teller(note: Callable[[], None]) -> Callable[..., None]:
+            return lambda *_, **__: _failures.attempt(None, f"{name}: the iteration is not known", note)
+        for role, note in tells:
+            called = _core.watch(called, 0, binds_to_instances(original), role, teller(note))
+        return called
     return wrap
 
 

@@ -184,9 +184,25 @@ def end_iteration() -> None:
 
 
 def begin_iteration() -> None:
-    """A framework begins a turn of its loop: ends the one before."""
+    """A framework begins a turn of its loop: ends the one before. What came before the first one of a loop,
+    making environments above all, is part of none."""
     _loop.stop_guessing()
+    if not _loop.open_turns:
+        _note_begin()
     _begin_turn()
+
+
+def begin_first_turn() -> None:
+    """A framework is about to make a turn of its loop: the first one begins here."""
+    is_first = not _loop.has_turned
+    _loop.stop_guessing()
+    if is_first:
+        _note_begin()
+
+
+def _note_begin() -> None:
+    if not _api.steps_by_program():
+        _core.begin_iterations()
 
 
 def _begin_turn() -> None:

@@ -62,7 +62,33 @@ class LoopTest(RecordedLoop):
             except KeyError as error:
                 frames += [frame.name for frame in traceback.extract_tb(error.__traceback__)]
         self.assertEqual(frames, ["test_a_frameworks_loop_runs_in_no_frame_of_ours", "learn"])
-        self.assertEqual(self.run_loop(""), "step")
+        self.assertEqual(self.run_loop(""), "| step")
+
+    def test_what_came_before_a_frameworks_loop_is_part_of_no_iteration(self):
+        for _ in range(2):  # what lies between two loops neither
+            _loop.begin_iteration()
+            _loop.begin_iteration()
+            _loop.end_iterations()
+            self.assertEqual(self.run_loop(""), "| step step")
+
+    def test_the_first_turn_that_is_a_whole_call_begins_with_it(self):
+        module = types.ModuleType("sample")
+
+        class Trainer:
+            def training_step(self):
+                gpubound.counter("work", 1)
+        module.Trainer = Trainer
+        _hooks.install_hook({"module": "sample", "class": "Trainer", "names": ["training_step"],
+                             "iteration": "whole"}, module)
+        for _ in range(2):
+            Trainer().training_step()
+        self.assertEqual(self.run_loop(""), "| counter work 1 step counter work 1 step")
+
+    def test_a_program_that_calls_step_begins_its_first_iteration_itself(self):
+        self.assertEqual(self.run_loop("s"), "step")
+        _loop.begin_iteration()
+        _loop.begin_first_turn()
+        self.assertEqual(self.run_loop(""), "")
 
     def test_a_single_file_script_alternates_between_rollout_and_update(self):
         self.assertEqual(self.run_loop("eebcbc" * 2), "rollout( ) update( ) step rollout( ) update(")
@@ -125,7 +151,7 @@ class LoopTest(RecordedLoop):
     def test_a_framework_closes_what_was_taken_for_a_loop(self):
         self.assertEqual(self.run_loop("e"), "rollout(")
         _loop.begin_iteration()
-        self.assertEqual(self.run_loop("ebc"), ")")
+        self.assertEqual(self.run_loop("ebc"), ") |")
         _loop.end_iterations()
         self.assertEqual(self.run_loop("e"), "step rollout(")
 
