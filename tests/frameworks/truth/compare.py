@@ -91,7 +91,8 @@ def run(words, folder, imports, log):
     """Runs a command in `folder`, with what the clocks need in its environment."""
     environment = dict(os.environ, OMP_NUM_THREADS="1", JAX_PLATFORMS="cpu", CUDA_VISIBLE_DEVICES="",
                        MUJOCO_GL="disabled", XLA_FLAGS="--xla_cpu_multi_thread_eigen=false",
-                       PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", GPUBOUND_TRUTH=str(folder))
+                       PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", RAY_worker_niceness="0",
+                       GPUBOUND_TRUTH=str(folder))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [*map(str, imports), environment.get("PYTHONPATH")]))
     with open(folder / log, "wb") as output:
         done = subprocess.run(words, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, check=False)

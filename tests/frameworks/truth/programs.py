@@ -69,10 +69,20 @@ OTHER_PROGRAMS = [
         "torch": {"optim/adam.py": "torch_adam"},
         "pytorch_lightning": {"plugins/precision/precision.py": "lightning_precision"}}),
     Program("rllib_ppo", OWN / "rllib_ppo.py", ["10"], "rllib_ppo", libraries={"ray": {
-        "rllib/algorithms/ppo/ppo.py": "rllib_turn", "rllib/core/learner/torch/torch_learner.py": "rllib_learner",
+        "rllib/algorithms/ppo/ppo.py": "rllib_turn", "rllib/algorithms/algorithm.py": "rllib_algorithm",
+        "rllib/core/learner/torch/torch_learner.py": "rllib_learner",
         "rllib/connectors/learner/general_advantage_estimation.py": "rllib_gae"}}),
     Program("trl_grpo", OWN / "trl_grpo.py", ["20"], "trl_grpo", libraries={
         "trl": {"trainer/grpo_trainer.py": "trl_trainer"}, "transformers": {"trainer.py": "trl_transformers"}}),
+]
+# What prints timers of its own (timers.py).
+TIMED_PROGRAMS = [
+    Program("sb3_fps", OWN / "sb3_fps.py", ["8192"], libraries={"stable_baselines3": {
+        "common/on_policy_algorithm.py": "sb3_on_policy", "ppo/ppo.py": "sb3_ppo"}}),
+    Program("rsl_rl_ppo", OWN / "rsl_rl_training.py", ["20"], libraries={
+        "rsl_rl": {"runners/on_policy_runner.py": "rsl_rl_runner"}}),
+    Program("rl_games_ppo", OWN / "rl_games_training.py", ["12"], libraries={
+        "rl_games": {"common/a2c_common.py": "rl_games_a2c"}}),
 ]
 # Shortened by their own flags.
 CLEANRL_PROGRAMS = [
@@ -88,4 +98,5 @@ CLEANRL_PROGRAMS = [
     cleanrl("ppo_atari", "ppo_atari", "--total-timesteps", 3072, marks="ppo"),
     cleanrl("dqn_jax", "dqn_jax", "--total-timesteps", 30000, "--learning-starts", 2000),
 ]
-PROGRAMS = {program.name: program for program in OWN_PROGRAMS + SB3_PROGRAMS + OTHER_PROGRAMS + CLEANRL_PROGRAMS}
+PROGRAMS = {program.name: program for program in OWN_PROGRAMS + SB3_PROGRAMS + OTHER_PROGRAMS + TIMED_PROGRAMS +
+            CLEANRL_PROGRAMS}

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains DQN, SAC or PPO of tianshou: tianshou_training.py ALGORITHM STEPS. The first two are tested once per epoch."""
+"""Trains DQN, SAC or PPO of tianshou and prints what it timed: tianshou_training.py ALGORITHM STEPS. The first two are
+tested once per epoch."""
+import dataclasses
+import json
 import sys
 
 import gymnasium
@@ -61,7 +64,8 @@ def main():
             epoch_num_steps=steps, collection_step_num_env_steps=10 if kind == "DQN" else 2,
             update_step_num_gradient_steps_per_sample=0.1 if kind == "DQN" else 0.5, batch_size=64,
             test_step_num_episodes=1, test_in_training=False)
-    algorithm.run_training(parameters)
+    timing = algorithm.run_training(parameters).timing
+    print(json.dumps(dataclasses.asdict(timing)))
 
 
 if __name__ == "__main__":

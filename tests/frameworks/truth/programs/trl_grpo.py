@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GRPO of TRL on a language model of two small layers that knows 64 words: trl_grpo.py UPDATES."""
+"""GRPO of TRL on a language model of two small layers that knows 64 words: trl_grpo.py UPDATES [TRACKER]."""
 import sys
 import tempfile
 
@@ -32,8 +32,8 @@ def main():
         trainer = GRPOTrainer(
             model=folder, reward_funcs=reward, processing_class=tokenizer, train_dataset=prompts,
             args=GRPOConfig(output_dir=folder, per_device_train_batch_size=16, num_generations=4, max_completion_length=24,
-                            max_steps=int(sys.argv[1]), logging_steps=10, report_to=[], use_cpu=True, save_strategy="no",
-                            bf16=False, beta=0.04, seed=0))
+                            max_steps=int(sys.argv[1]), logging_steps=1 if sys.argv[2:] else 10, report_to=sys.argv[2:],
+                            use_cpu=True, save_strategy="no", bf16=False, beta=0.04, seed=0))
         trainer.train()
 
 
