@@ -13,6 +13,10 @@ namespace {
 // policy, are decided when there are so many.
 constexpr size_t kMostPieces = 4096;
 
+// A policy is asked so soon after its input was made; what lies between for longer is something
+// else, as an import.
+constexpr int64_t kSoonNs = 5'000'000;
+
 }  // namespace
 
 void ThreadNamer::Add(const ThreadEvent& event) {
@@ -155,7 +159,9 @@ void ThreadNamer::AddCall(const OpenScope& call, Place end) {
   if (pieces_.size() >= kMostPieces) Decide(Fact::kNone);
   const bool apart = std::exchange(apart_, false);
   // After another piece it is taken for a part of that one.
-  const bool has_input = input_ && input_->depth == open_.size() && (pieces_.empty() || apart);
+  const bool has_input = input_ && input_->depth == open_.size() &&
+                         call.begin.time_ns - input_->end.time_ns <= kSoonNs &&
+                         (pieces_.empty() || apart);
   Piece piece{
       has_input ? input_->begin : call.begin, end, end, end, open_.size(), call.fact, call.label};
   piece.apart = apart;

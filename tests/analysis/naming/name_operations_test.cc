@@ -26,6 +26,7 @@ namespace gpubound {
 namespace {
 
 constexpr int64_t kLength = 10;
+constexpr int64_t kLongTime = 50'000'000;
 constexpr std::string_view kMarks = "<>[]{}^$(/\\";
 
 class Program {
@@ -139,6 +140,9 @@ class Program {
       case 'p':
         now_ns_ += kLength;
         return;
+      case 'P':
+        now_ns_ += kLongTime;
+        return;
       default:
         now_ns_ += 1;
         Put(SlotKind::kBegin, labels_[c]);
@@ -214,6 +218,12 @@ TEST(NameOperations, TheInputOfAPolicyIsPartOfTheQuestion) {
 
 TEST(NameOperations, WhatWasMadeBeforeTheInputIsNoPartOfTheQuestion) {
   EXPECT_EQ(Named("MEapavpMEvME"), "ie..iiiieiie rrrrrrrrrrrr");
+}
+
+// As an import between the first observation and the policy.
+TEST(NameOperations, WhatLiesLongBeforeAQuestionIsNotItsInput) {
+  EXPECT_EQ(Named("apMEaPME"), "iiie..ie rrrrrrrr");
+  EXPECT_EQ(Named("aPMEapME"), "..ieiiie ..rrrrrr");
 }
 
 TEST(NameOperations, AnIterationEndsWhereItsUpdateDoes) {
