@@ -38,6 +38,18 @@ class TorchTest(LibraryTest):
                   "assert len(graphs) == 1, graphs\n"
                   "assert _core.wrapped(torch.add) is not None\n")
 
+    def test_torch_compile_leaves_the_profiler_alone(self):
+        self.told("import torch\nfrom torch._dynamo.utils import counters\n"
+                  "network, x = torch.nn.Linear(4, 1), torch.ones(2, 4)\n"
+                  "@torch.compile(backend='eager')\n"
+                  "def learn(also):\n"
+                  "    (x * 2).sum().add(torch.ones(1, requires_grad=True)).sum().backward()\n"
+                  "    if also: return network(x)\n"  # not compiled, but watched: nothing was computed the first time
+                  "learn(False)\nlearn(True)\n"
+                  "reasons = ' '.join(counters['graph_break'])\n"
+                  "assert 'backward' in reasons and 'gpubound' not in reasons, reasons\n"
+                  "assert '_engine_run_backward' not in reasons, reasons\n")
+
     def test_every_way_to_call_autograd_is_backpropagation_and_an_update(self):
         for learn in ("loss.backward(); optimizer.step()",
                       "torch.autograd.backward([loss]); optimizer.step()",

@@ -29,7 +29,7 @@ _BEFORE_CALL: Dict[str, Callable[[], None]] = {"left": _loop.leave, "whole": _lo
 _FIELDS = {"module", "class", "names", "versions", "subclasses", "inherited", "operation", "layer", "iteration", "loop",
            "alone", "unless", "peer", "channel", "wakes", "yields", "sets", "finds", "handlers", "calls", "natives",
            "timer", "range", "own", "returns", "fact", "gradients", "turn", "jitted", "foreign", "turns", "simulates",
-           "makes", "collective", "role", "counters", "consumed", "only"}
+           "makes", "collective", "role", "counters", "consumed", "only", "spares"}
 # Those that say what a call is. A hook may have none of them where it notes something around the call.
 _SAYS_WHAT_IT_IS = {"operation", "layer", "collective", "channel", "wakes", "handlers", "yields", "timer",
                     "range", "jitted", "returns", "makes", "finds", "fact"}
@@ -99,6 +99,8 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
         raise ValueError(f"unknown field {', '.join(unknown)}; docs/python.md, Hook files, has all")
     if "natives" in hook:
         return _natives.install(hook)
+    if "spares" in hook:
+        return _spare(hook, module)
     wrap = _wrapper_factory(hook)
     if "class" not in hook:
         missing = [name for name in hook["names"] if name not in vars(module)]
@@ -113,6 +115,13 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
             raise AttributeError(f"{hook['class']} has no {', '.join(hook['names'])}")
         return _replacing.replace_methods(owner, hook["names"], wrap)
     return _replacing.hook_subclasses(owner, hook["names"], wrap)
+
+
+def _spare(hook: Dict[str, Any], module: Any) -> int:
+    """Tells a compiler of what the interpreter runs not to compile this package, through functions of its own."""
+    for name in hook["names"]:
+        getattr(module, name)(hook["spares"])
+    return len(hook["names"])
 
 
 def _wrapper_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:

@@ -48,6 +48,14 @@ class InstallTest(RecordedTest):
         self.assertEqual(module.Env().step(3), 3)
         self.assert_recorded(*scope("simulation"))
 
+    def test_a_compiler_is_told_once_what_to_leave_alone(self):
+        module, left = types.ModuleType("compiler"), []
+        module.leave = left.append
+        library({"module": "compiler", "names": ["leave"], "spares": "gpubound"}).install(module)
+        self.assertEqual((left, module.leave.__self__), (["gpubound"], left))
+        library({"module": "compiler", "names": ["gone"], "spares": "gpubound"}).install(module)
+        self.assertRegex(take()[-1], "ledger hooks_failed 1 python: .*no attribute 'gone'")
+
     def test_classes_derived_later_are_hooked_too(self):
         module = sample()
         library(STEP).install(module)
