@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of PyTorch and JAX that no framework structures, in short programs (told.py)."""
+"""Loops of PyTorch, JAX and TensorFlow that no framework structures, in short programs (told.py)."""
 import unittest
 
 from told import RECORDED, LibraryTest
+
+
+def jitted(calls):
+    """Names of the jitted functions that were called, or waited for, in order."""
+    domains = ("begin annotation jitted training step:", "begin annotation jitted:")
+    return [call.partition(":")[2] for call in calls if call.startswith(domains)]
 
 
 class TorchTest(LibraryTest):
@@ -81,26 +87,63 @@ class TorchTest(LibraryTest):
         self.assertEqual(self.steps(calls), 2)  # of 3, the first of which shows that it learns
 
 
+class TensorflowTest(LibraryTest):
+    LOOP = ("import gymnasium, tensorflow as tf\n"
+            "env = gymnasium.make('CartPole-v1')\nobservation, _ = env.reset(seed=1)\n"
+            "network = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nnetwork.build((None, 4))\n"
+            "optimizer = tf.keras.optimizers.SGD()\noptimizer.build(network.trainable_variables)\n"
+            "def act(x): return network(x)\n"
+            "def {name}(x):\n"
+            "    target = network(x)\n"
+            "    with tf.GradientTape() as tape: loss = tf.reduce_sum((network(x) - target - 1)**2)\n"
+            "    gradients = tape.gradient(loss, network.trainable_variables)\n"
+            "    optimizer.apply_gradients(zip(gradients, network.trainable_variables))\n{graphs}"
+            "for _ in range(3):\n    env.reset(seed=1)\n    act(observation[None])\n    env.step(0)\n"
+            "    {name}(observation[None])\n")
+
+    def loop(self, name, graphs=""):
+        return self.told(self.LOOP.format(name=name, graphs=graphs))
+
+    def test_calls_of_keras_networks_are_facts_and_its_optimizer_an_operation(self):
+        calls = self.loop("improve")
+        self.assertEqual(self.count(calls, "annotation module:Sequential"), 6)
+        self.assertEqual(self.count(calls, "annotation module with gradients:Sequential"), 3)
+        self.assertEqual(self.count(calls, "operation optimizer"), 3)
+        self.assertEqual(self.count(calls, "operation stage:update"), 3)
+        self.assertEqual(self.steps(calls), 3)
+
+    def test_a_graph_function_is_an_operation_and_a_training_step_an_update(self):
+        calls = self.loop("train_step", "act, train_step = tf.function(act), tf.function(train_step)\n")
+        self.assertEqual(self.count(calls, "annotation jitted:act"), 3)
+        self.assertEqual(self.count(calls, "annotation jitted training step:train_step"), 3)
+        self.assertEqual(self.count(calls, "operation stage:update"), 3)
+        self.assertEqual(self.steps(calls), 3)
+        self.assertEqual(self.count(calls, "operation optimizer"), 0)  # its call is traced, once
+
+    def test_graph_functions_that_call_one_another_are_one_operation(self):
+        calls = self.told("import tensorflow as tf\n@tf.function\ndef inner(x): return x + 1\n"
+                          "@tf.function\ndef outer(x): return inner(x) * 2\nassert outer(tf.constant(1.0)) == 4\n"
+                          "class Net(tf.Module):\n"
+                          "  @tf.function\n  def one(self): return tf.constant(1.0)\n"
+                          "for _ in range(2): assert Net().one() == 1\n")
+        self.assertEqual(jitted(calls), ["outer", "one", "one"])
+
+
 class JaxTest(LibraryTest):
     LOOP = ("import jax\n@jax.jit\ndef train_step(x): return (x * x).sum(), x + 1\n"
             "x = jax.numpy.ones(4)\n")
 
-    def jitted(self, calls):
-        """Names of the jitted functions that were called, or waited for, in order."""
-        domains = ("begin annotation jitted training step:", "begin annotation jitted:")
-        return [call.partition(":")[2] for call in calls if call.startswith(domains)]
-
     def test_a_jitted_training_step_is_an_operation_and_a_turn_of_the_loop(self):
         calls = self.told(self.LOOP + "for _ in range(3): loss, x = train_step(x)\n")
-        self.assertEqual(self.jitted(calls).count("train_step"), 3)
+        self.assertEqual(jitted(calls).count("train_step"), 3)
         self.assertEqual(self.count(calls, "layer(5) train_step"), 3)
         self.assertEqual(self.steps(calls), 3)
-        self.assertEqual(set(self.jitted(calls)), {"train_step"})
+        self.assertEqual(set(jitted(calls)), {"train_step"})
 
     def test_waiting_for_its_result_belongs_to_it(self):
         calls = self.told(self.LOOP + "loss, x = train_step(x)\nx.block_until_ready()\n"
                           "float(loss)\njax.block_until_ready([x, loss])\n")
-        self.assertEqual(self.jitted(calls).count("train_step"), 4)
+        self.assertEqual(jitted(calls).count("train_step"), 4)
         for name in ("ArrayImpl.block_until_ready", "jax._src.api.block_until_ready",
                      "ArrayImpl._single_device_array_to_np_array_did_copy"):
             self.assertEqual(self.count(calls, f"layer(5) {name}"), 1, name)
@@ -112,17 +155,17 @@ class JaxTest(LibraryTest):
                           "import gc, weakref\ngc.disable()\n"
                           "alive = weakref.ref(compiled)\n"
                           "del compiled\nassert alive() is None\n")
-        self.assertEqual(self.jitted(calls).count("train_step"), 4)
+        self.assertEqual(jitted(calls).count("train_step"), 4)
         self.assertEqual(self.count(calls, "layer(5) train_step"), 3)
         self.assertEqual(self.steps(calls), 3)
-        self.assertEqual(set(self.jitted(calls)), {"train_step", "jit"})
+        self.assertEqual(set(jitted(calls)), {"train_step", "jit"})
 
     def test_a_function_on_several_devices_is_an_operation(self):
         calls = self.told("import jax\n@jax.pmap\ndef train_step(x): return x + 1\n"
                           "x = jax.numpy.ones((1, 4))\nfor _ in range(3): x = train_step(x)\n"
                           "assert train_step.__name__ == 'train_step'\n"
                           "assert train_step.lower(x).compile()(x).sum() == 20\n")
-        self.assertGreaterEqual(self.jitted(calls).count("train_step"), 3)
+        self.assertGreaterEqual(jitted(calls).count("train_step"), 3)
         self.assertEqual(self.steps(calls), 3)
 
     def test_a_thread_waits_for_what_it_called_itself(self):
@@ -130,13 +173,13 @@ class JaxTest(LibraryTest):
                           "loss, x = train_step(x)\n"
                           "actor = threading.Thread(target=lambda: act(1.0))\nactor.start()\nactor.join()\n"
                           "loss.block_until_ready()\n")
-        self.assertEqual(self.jitted(calls).count("train_step"), 2)
-        self.assertEqual(self.jitted(calls).count("act"), 1)
+        self.assertEqual(jitted(calls).count("train_step"), 2)
+        self.assertEqual(jitted(calls).count("act"), 1)
 
     def test_functions_that_call_one_another_are_one_operation(self):
         calls = self.told("import jax\n@jax.jit\ndef inner(x): return x + 1\n"
                           "@jax.jit\ndef outer(x): return inner(x) * 2\nouter(1.0)\n")
-        self.assertEqual(self.jitted(calls), ["outer"])
+        self.assertEqual(jitted(calls), ["outer"])
 
     def test_a_jitted_function_is_what_it_was(self):
         self.told(

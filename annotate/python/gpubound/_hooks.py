@@ -164,6 +164,8 @@ def _scope_factory(hook: Dict[str, Any]) -> Callable[[Any, str], Any]:
         return lambda original, _: _jitted.wrap_maker(original, hook)
     if hook.get("jitted") == "compiled":
         return lambda original, _: _jitted.wrap_compiled(original, hook)
+    if hook.get("jitted") == "called":
+        return lambda original, _: _jitted.wrap_call(original, hook)
     if hook.get("jitted") == "named":
         return lambda original, _: _jitted.wrap_scope(original, hook)
     if hook.get("jitted") == "awaited":

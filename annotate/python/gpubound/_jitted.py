@@ -12,7 +12,8 @@ import functools
 import re
 import sys
 import threading
-from typing import Any, Dict, List, Optional, Set
+import weakref
+from typing import Any, Dict, List, MutableMapping, Optional, Set, Tuple
 
 from gpubound import _api, _core, _facts, _failures, _loop
 from gpubound._decorate import binds_to_instances
@@ -37,15 +38,11 @@ def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
     simulates = frozenset(hook.get("simulates", ()))
 
     def hooked(jitted: Any, function: Any) -> Any:
-        while isinstance(function, functools.partial):  # named like what it calls
-            function = function.func
-        name = str(getattr(function, "__name__", type(function).__name__))
+        function, name = _called(function)
         counted = _core.wrap(jitted, _api.layer(hook["layer"], name).label, binds_to_instances(jitted))
         if simulates & _origins(function):
             return _as_simulation(counted, name)
-        # A method is the program's where the class of its object is: `jax.jit(network.apply)`.
-        owner = getattr(function, "__self__", None)
-        if str(getattr(function if owner is None else type(owner), "__module__", "")).partition(".")[0] in foreign:
+        if _is_foreign(function, foreign):
             return counted
         return _as_operation(counted, name, _is_turn(name, turns))
 
@@ -78,6 +75,43 @@ def wrap_compiled(original: Any, hook: Dict[str, Any]) -> Any:
     return call
 
 
+def wrap_call(original: Any, hook: Dict[str, Any]) -> Any:
+    """For the call of a class whose objects are the program's jitted functions (tf.function). What it executes is
+    layer backend by itself. `unless`: a call within the trace of another one is a part of that. No scope of ours
+    is open around the trace that would keep other hooks from asking the same."""
+    module, _, name = hook["unless"].rpartition(".")
+    is_traced = getattr(sys.modules[module], name)
+    labels: MutableMapping[Any, Tuple[int, bool]] = weakref.WeakKeyDictionary()
+
+    def label_of(jitted: Any) -> Tuple[int, bool]:
+        function, name = _called(jitted.python_function)
+        is_turn = _is_turn(name, hook["turns"])
+        label = 0 if _is_foreign(function, hook["foreign"]) else _label(name, is_turn)
+        return labels.setdefault(jitted, (label, is_turn))
+
+    def begin(jitted: Any) -> int:
+        if is_traced() or not _loop.is_outermost():
+            return 0
+        label, is_turn = labels.get(jitted) or label_of(jitted)
+        if label:
+            if is_turn:
+                _loop.begin_jitted_turn(jitted)
+            _core.begin(label)
+        return label
+
+    @functools.wraps(original)
+    def call(jitted: Any, *arguments: Any, **keywords: Any) -> Any:
+        label = _failures.attempt(0, "a jitted function is not hooked", begin, jitted)
+        if not label:
+            return original(jitted, *arguments, **keywords)
+        try:
+            return original(jitted, *arguments, **keywords)
+        finally:
+            _core.end(label)
+    call._gpubound_hook = True  # type: ignore[attr-defined]
+    return call
+
+
 def wrap_scope(original: Any, hook: Dict[str, Any]) -> Any:
     """For the function that names what is traced in it (jax.named_scope). The names that the program
     gives itself become known as operations, by which the collector knows them again in what the
@@ -99,6 +133,21 @@ def wrap_scope(original: Any, hook: Dict[str, Any]) -> Any:
         return original(name, *arguments, **keywords)
     scope._gpubound_hook = True  # type: ignore[attr-defined]
     return scope
+
+
+def _called(function: Any) -> Tuple[Any, str]:
+    """The function that is called in the end, and its name: a partial is named like what it calls."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function, str(getattr(function, "__name__", type(function).__name__))
+
+
+def _is_foreign(function: Any, packages: List[str]) -> bool:
+    """Whether it is of one of the packages. A method is the program's where the class of its object is:
+    `jax.jit(network.apply)`."""
+    owner = getattr(function, "__self__", None)
+    module = str(getattr(function if owner is None else type(owner), "__module__", ""))
+    return module.partition(".")[0] in packages
 
 
 def _origins(function: Any) -> Set[str]:
@@ -129,9 +178,13 @@ def _is_turn(name: str, turns: List[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, turn) for turn in turns)
 
 
-def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:
+def _label(name: str, is_turn: bool) -> int:
     domain = _facts.JITTED_TRAINING if is_turn else _facts.JITTED
-    label = _core.annotation_label(domain, "jit" if name == "<lambda>" else name)
+    return int(_core.annotation_label(domain, "jit" if name == "<lambda>" else name))
+
+
+def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:
+    label = _label(name, is_turn)
 
     def called() -> bool:
         if not _loop.is_outermost():

@@ -179,6 +179,49 @@ class JittedTest(RecordedTest):
         self.assertEqual(without_numbers(take()),
                          self.calls("train_step") + ["step"] + self.calls("train_step"))
 
+    def test_an_object_that_holds_a_function_is_called_by_the_name_of_that(self):
+        traced = []
+
+        class Function:
+            """Like tf.function's: what it calls is traced."""
+
+            def __init__(self, function):
+                self.python_function = function
+
+            def __call__(self, *values):
+                traced.append(self)
+                try:
+                    return self.python_function(*values)
+                finally:
+                    traced.pop()
+        _failures._told.clear()
+        with unittest.mock.patch.object(_loop, "is_traced", lambda: bool(traced), create=True):
+            install({"class": "Function", "names": ["__call__"], "jitted": "called", "foreign": ["library"],
+                     "turns": ["*train_step"], "unless": "gpubound._loop.is_traced"}, Function=Function)
+
+        def act(value):
+            return value + 1
+
+        def train_step(value):
+            return Function(act)(value) * 2
+
+        def add(value):
+            return Function(act)(value) - 1
+        add.__module__ = "library.numpy"
+        take()
+        step = Function(functools.partial(train_step, 1))
+        self.assertEqual([Function(act)(1), step(), step(), Function(add)(3), Function(act)(4)], [2, 4, 4, 3, 5])
+        steps = ["begin annotation jitted training step:train_step", "end annotation jitted training step:train_step"]
+        acts = ["begin annotation jitted:act", "end annotation jitted:act"]
+        self.assertEqual(without_numbers(take()), [*acts, *steps, "step", *steps, *acts])
+        with gpubound.operation("own"):
+            self.assertEqual(Function(act)(1), 2)
+        self.assertEqual(without_numbers(take()), scope("own"))
+        with self.assertRaises(TypeError):
+            Function(act)()
+        self.assertEqual(take(), acts)
+        self.assertEqual(Function(act)(1), 2)
+
     def test_what_cannot_be_wrapped_is_returned_as_it_was_made(self):
         _failures._told.clear()
         make = install(self.HOOK, jit=lambda function: 7).jit
