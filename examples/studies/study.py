@@ -106,7 +106,8 @@ def machine() -> Dict[str, Any]:
     import gpubound
 
     packages = {"gpubound": gpubound.__version__}
-    for package in ("torch", "jax", "stable-baselines3", "gymnasium", "mujoco", "polars", "duckdb", "pyarrow"):
+    for package in ("torch", "jax", "tensorflow-cpu", "keras", "stable-baselines3", "sbx-rl", "optax", "gymnasium",
+                    "mujoco", "polars", "duckdb", "pyarrow"):
         try:
             packages[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:

@@ -27,8 +27,9 @@ sys.path.insert(0, str(ROOT / "examples" / "studies"))
 sys.path.insert(0, str(ROOT / "examples" / "studies" / "programs"))
 links = importlib.import_module("links")
 
-NAMES = ("on_off_policy", "time_to_result", "temporal_queries", "slow_networks", "vectorisation", "xla_fusion")
-ON_A_CPU = ("vectorisation", "xla_fusion")
+NAMES = ("on_off_policy", "framework_choice", "time_to_result", "temporal_queries", "slow_networks", "vectorisation",
+         "xla_fusion")
+ON_A_CPU = ("framework_choice", "vectorisation", "xla_fusion")
 SIMULATED = ("time_to_result", "temporal_queries")
 READS_TABLES = all(importlib.util.find_spec(name) for name in ("polars", "duckdb", "pyarrow"))
 
@@ -74,12 +75,35 @@ class PagesTest(unittest.TestCase):
     def test_a_page_of_figures_of_a_cpu_says_so_wherever_figures_stand(self):
         for name in ON_A_CPU:
             page = (PAGES / f"{name}.md").read_text()
-            self.assertIn("**CPU**", "\n".join(page.splitlines()[:4]))
+            self.assertIn("**CPU**", "\n".join(page.splitlines()[:6]))
             self.assertIn("CPU", (PAGES / f"{name}.svg").read_text())
             headings = [part for part in page.split("\n## ")[1:] if "\n|" in part]
             self.assertGreater(len(headings), 3)
             for part in headings:
                 self.assertIn("(CPU)", part.splitlines()[0])
+
+    def test_the_page_on_frameworks_says_by_its_figures_which_sentence_is_true(self):
+        import framework_choice
+
+        figures = figures_of(PAGES, "framework_choice")
+        for before, after in framework_choice.CHANGES:  # two that are the same: nothing is sure of them
+            one, two = f"{before} narrow", f"{after} narrow"
+            same = {**figures, "networks": {"narrow": "64,64"},
+                    "runs": {one: figures["runs"][one], two: figures["runs"][one]}}
+            self.assertIn("In 0 of them it is sure", framework_choice.reason(same))
+            longer = copy.deepcopy(figures["runs"][one])
+            for run in longer:
+                for layers in run["cells"].values():
+                    layers["python"] = layers.get("python", 0) + 100 * run["total_ns"]
+                run["calls"]["update"] = run["calls"].get("update", 0) + 1
+            text = framework_choice.reason({**same, "runs": {one: figures["runs"][one], two: longer}})
+            self.assertIn("In 1 of these 1 it is the one with fewer calls", text)
+            self.assertIn("lies in the layer Python (1).", text)
+        left_out = {**figures, "left_out": {"tf.function": "tensorflow"},
+                    "runs": {name: runs for name, runs in figures["runs"].items() if "tf.function" not in name}}
+        page = framework_choice.page(left_out)
+        self.assertIn("**Left out**", page)
+        self.assertNotIn("| one file, tf.function", page)
 
     def test_two_commands_repeat_a_study_and_stand_on_its_page(self):
         for module, _ in self.each():
@@ -519,6 +543,31 @@ class FrameworksTest(StudyTest):
                         self.assertGreater(run["parts"][part], 0, run["operations"])
                     self.assertLess(run["parts"]["other"], 0.5 * run["total_ns"], run["operations"])
         self.assertIn("PPO (on-policy)", page)
+
+    def test_a_framework_is_chosen_from_runs_to_the_page(self):
+        import framework_choice as module
+
+        page, figures = self.page_of("framework_choice")
+        self.assertEqual(set(figures["runs"]) | {f"{variant} narrow" for variant in figures["left_out"]},
+                         {f"{variant} narrow" for variant in module.VARIANTS})
+        for name, (run,) in figures["runs"].items():
+            with self.subTest(name):
+                # Of the last iteration gpubound sees no end, the first one began before the phase.
+                self.assertGreaterEqual(run["iterations_found"], run["iterations"] - 1)
+                self.assertLess(abs(module.against_own(run, None) - 1), 0.2)
+                for part in module.PARTS:  # JAX waits for an action in no operation, libraries wrap environments
+                    found = module.against_own(run, part)
+                    self.assertGreater(found, 0.05 if part == "inference" else 0.5, run["cells"])
+                    self.assertLess(found, 3 if part == "simulation" else 1.5, run["cells"])
+                for part in ("inference", "update"):
+                    self.assertGreater(module.calls_of(run, part), 0)
+                self.assertEqual(sum(map(sum, (of.values() for of in run["cells"].values()))), run["total_ns"])
+        calls = {name.split(" ")[0]: module.calls_of(run) for name, (run,) in figures["runs"].items()}
+        self.assertLess(max(calls[name] for name in ("jax", "tf.function")), 6)
+        self.assertLess(calls.get("torch.compile", 0), 30)  # what a graph calls is a part of its call
+        self.assertLess(calls["torch"], calls["tensorflow"])
+        self.assertLess(module.apart(figures, [name for name in calls if name not in module.LIBRARIES]), 1e-3)
+        self.assertIn("**CPU**", page)
 
     @unittest.skipIf(links.missing(), links.missing())
     def test_slow_networks_go_from_runs_to_the_page(self):
