@@ -220,7 +220,9 @@ class HookTest(ThreadsTest):
                 _loop.begin_iteration()
         in_threads(turn)
         in_threads(lambda _: _loop.end_iterations())
-        self.assertEqual(sum(self.counts().values()), THREADS * ROUNDS)
+        counts = self.counts()
+        self.assertGreaterEqual(counts.pop("iterations begin"), 1)  # more where threads begin the loop at once
+        self.assertEqual(sum(counts.values()), THREADS * ROUNDS)
 
     def test_who_imports_while_modules_are_looked_at_again_sees_no_error(self):
         for _ in range(ROUNDS):
