@@ -464,7 +464,7 @@ ppo.train(envs.get_environment("fast"), num_timesteps=64, episode_length=8, num_
 RLLIB = """
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig
-ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
 algorithm = (PPOConfig().environment('CartPole-v1').env_runners(num_env_runners=0)
              .training(train_batch_size_per_learner=64, minibatch_size=32, num_epochs=1)
              .build_algo())

@@ -28,7 +28,7 @@ def main():
     updates = int(sys.argv[1])
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     policy, evaluator = nn.Linear(4, 2), Evaluator.remote()
     optimizer = torch.optim.SGD(policy.parameters(), lr=1e-3)
     for update in range(updates):
