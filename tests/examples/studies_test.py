@@ -265,6 +265,12 @@ class LinksTest(unittest.TestCase):
         self.assertEqual(self.of(exchange, 2)[:2], [None, None])
         self.assertEqual(exchange.counted()["lost"], 2)
 
+    def test_a_link_that_is_cut_carries_nothing(self):
+        exchange = links.Exchange([0, 0])
+        exchange.cut.add(0)
+        self.assertEqual(self.of(exchange, 2)[:2], [None, None])
+        self.assertEqual(exchange.counted()["lost"], 2)
+
 
 class WaitsByClocksTest(unittest.TestCase):
     """Who waits for whom, of times that are made up."""

@@ -79,7 +79,8 @@ def enter(rank, exchange):
 
 class Exchange:
     """Between links. `delays_ns` is what each link takes one way, `loss` the share of packets that get lost, and
-    `bytes_per_s` what each link carries at most in each direction (0: no limit)."""
+    `bytes_per_s` what each link carries at most in each direction (0: no limit). Delays may be changed on the way, and
+    the links of the ranks in `cut` carry nothing."""
 
     def __init__(self, delays_ns, loss=0.0, bytes_per_s=0, seed=0):
         if len(delays_ns) > MOST_RANKS:
@@ -89,6 +90,7 @@ class Exchange:
         self._ends = [socket.socketpair() for _ in delays_ns]
         self._free_ns = {}  # when each direction of a link has carried what it was given
         self._on_the_way, self._packets = [], 0
+        self.cut = set()
         self.lost, self.bytes, self.overdue_ns = 0, 0, []
 
     def end_of(self, rank):
@@ -125,7 +127,7 @@ class Exchange:
                 continue  # what the kernel says by itself to all, as of IPv6
             self._packets += 1
             self.bytes += len(packet)
-            if self._chance.random() < self._loss:
+            if not self.cut.isdisjoint((sender, receiver)) or self._chance.random() < self._loss:
                 self.lost += 1
                 continue
             due_ns = self._carried_ns((sender, "up"), monotonic_ns(), len(packet)) + self._delays_ns[sender]
