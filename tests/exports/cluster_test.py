@@ -3,7 +3,9 @@
 meanwhile. Environment: GPUBOUND_TEST_COMMAND, GPUBOUND_TEST_DATA. tests/frameworks/cluster_engines_test.py has Ray
 and Dask."""
 import concurrent.futures
+import contextlib
 import glob
+import io
 import json
 import os
 import shutil
@@ -13,6 +15,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import gpubound
 from gpubound import cluster
@@ -109,6 +112,26 @@ class ClusterTest(unittest.TestCase):
         from gpubound import _reader
         self.assertEqual(_reader.merge([once, once]), once)
 
+    def test_a_machine_that_never_came_is_not_asked_what_its_late_ranks_did(self):
+        asked = []
+
+        class Nodes(cluster.Placed):
+            places = HOSTS
+
+            def submit_at(self, place, function, path, host, operations, merged):
+                asked.append((place, bool(merged)))
+                if place == "node1":
+                    raise OSError("no route to host")
+                future = concurrent.futures.Future()
+                future.set_result(function(path, place, operations, merged))
+                return future
+
+        with unittest.mock.patch.object(cluster._reader, "late_hosts", lambda merged: ["node0"]):
+            report = cluster.report(self.run_path, Nodes(), retries=0)
+        self.assertIn("Nothing came from node1: no route to host.", " ".join(report["notes"]))
+        self.assertEqual(asked, [("node0", False), ("node1", False), ("node2", False), ("node0", True),
+                                 ("node2", True)])
+
     def test_where_no_part_comes_it_raises(self):
         class Dead(concurrent.futures.ThreadPoolExecutor):
             def submit(self, function, *arguments):
@@ -127,6 +150,14 @@ class ClusterTest(unittest.TestCase):
         refused = subprocess.run([*words, "spark"], capture_output=True, text=True)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("no engine is called 'spark'", refused.stderr)
+
+    def test_the_command_says_what_keeps_it_from_an_engine(self):
+        said = io.StringIO()
+        with unittest.mock.patch.object(cluster, "ray", side_effect=ConnectionError("nobody answers at head:10001")), \
+                unittest.mock.patch.object(sys, "argv", ["", self.run_path, "-o", "/dev/null", "--on", "ray"]), \
+                contextlib.redirect_stderr(said):
+            self.assertEqual(cluster.main(), 3)
+        self.assertEqual(said.getvalue(), "gpubound: nobody answers at head:10001\n")
 
 
 # Stand-ins: what Slurm itself does is not tried here.

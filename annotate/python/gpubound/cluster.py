@@ -141,8 +141,10 @@ def merged_parts(path: Path, executor: Optional[Executor] = None, *, operations:
     hosts = _reader.late_hosts(merged) if late else []
     if not hosts:
         return merged
-    # What late ranks did is no figure of the report that would be wrong without it.
-    asked = units if isinstance(executor, Placed) else [unit for unit in units if unit.host in hosts]
+    # What late ranks did is no figure of the report that would be wrong without it: who has just failed is not waited
+    # for again.
+    asked = [unit for unit in units
+             if unit.name not in asking.failures and (isinstance(executor, Placed) or unit.host in hosts)]
     return _reader.merge([merged] + _Parts(folder, executor, list(operations), 0, timeout).of(asked, merged))
 
 
@@ -205,7 +207,7 @@ def main() -> int:
     try:
         with _executor_for(arguments.on) as executor:
             merged = merged_parts(arguments.run, executor, operations=operations, timeout=arguments.timeout)
-    except (ImportError, RuntimeError, ValueError) as error:
+    except (ImportError, OSError, RuntimeError, ValueError) as error:  # OSError: nothing answers there
         print(f"gpubound: {error}", file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 3
     with open(arguments.output, "wb") as file:
