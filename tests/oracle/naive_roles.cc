@@ -110,6 +110,7 @@ class Oracle {
     int64_t all = 0;
     for (const auto& [t, did] : processes_[p].breakdown.did) {
       if (did.first == kNone || phases.count(processes_[p].breakdown.phase.at(t)) == 0) continue;
+      if (did.first == "weight_sync") continue;  // both take part in it
       ++all;
       rollout += did.first == "simulation" || did.first == "inference";
       train += did.first == "update" || did.first == "backpropagation";
