@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "tests/tools/tool_fixtures.h"
@@ -229,6 +231,7 @@ TEST(Commands, NoOptionOfAReportIsIgnored) {
   EXPECT_THAT(complaint({"--html", "a.html", "--plot", "a.svg"}), HasSubstr("--html and --plot"));
   EXPECT_THAT(complaint({"--json", "--by", "phase"}), HasSubstr("--by is about the text"));
   EXPECT_THAT(complaint({"--group-by", "algorithm"}), HasSubstr("--group-by is about --plot"));
+  EXPECT_THAT(complaint({"--timeout", "5"}), HasSubstr("--timeout is about --on"));
 }
 
 TEST(Commands, ValuesDoNotSwallowTheRunBehindThem) {
@@ -403,6 +406,25 @@ TEST(Commands, PartsAreMadeMergedAndReported) {
     EXPECT_EQ(captured.status, kExitUnreadable) << words[0];
     EXPECT_THAT(captured.err, HasSubstr("parts of a run, which hold no counters")) << words[0];
   }
+}
+
+TEST(Commands, AnEngineIsAskedForWhatTheReportIs) {
+  const TemporaryFolder folder;
+  const std::string said = folder.File("said");
+  std::filesystem::permissions(
+      folder.Write("python3", "#!/bin/sh\necho \"$@\" > " + said + "\nexit 3\n"),
+      std::filesystem::perms::owner_all);
+  const std::string path = getenv("PATH");
+  setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  const Captured captured = Gpubound({"report", "a.gpubound", "--on", "ray://head:10001",
+                                      "--timeout", "90", "--operations", "nvtx:torch"});
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(captured.status, kExitUnreadable);
+  std::ostringstream words;
+  words << std::ifstream(said).rdbuf();
+  EXPECT_THAT(words.str(), StartsWith("-m gpubound.cluster a.gpubound --on ray://head:10001 -o "));
+  EXPECT_THAT(words.str(), HasSubstr(" --timeout=90"));
+  EXPECT_THAT(words.str(), HasSubstr(" --operations=nvtx:torch"));
 }
 
 TEST(Commands, TwoExportsDoNotShareStdout) {

@@ -34,8 +34,7 @@ PartsOfCluster::~PartsOfCluster() {
   if (!path_.empty()) unlink(path_.c_str());
 }
 
-int PartsOfCluster::Make(const std::string& run, const std::string& engine,
-                         const std::vector<std::string>& operations) {
+int PartsOfCluster::Make(const std::string& run, const ClusterQuestion& question) {
   std::error_code error;
   std::string path = (std::filesystem::temp_directory_path(error) / "gpubound-XXXXXX").string();
   const int file = mkstemp(path.data());
@@ -43,9 +42,12 @@ int PartsOfCluster::Make(const std::string& run, const std::string& engine,
   close(file);
   path_ = path;
   std::string ranges;
-  for (const std::string& name : operations) ranges += (ranges.empty() ? "" : ",") + name;
-  std::vector<std::string> words = {kPython, "-m", "gpubound.cluster", run, "--on", engine,
+  for (const std::string& name : question.operations) ranges += (ranges.empty() ? "" : ",") + name;
+  std::vector<std::string> words = {kPython, "-m", "gpubound.cluster", run, "--on", question.engine,
                                     "-o",    path_};
+  if (question.timeout_s > 0) {
+    words.push_back("--timeout=" + std::to_string(question.timeout_s));
+  }
   if (!ranges.empty()) words.push_back("--operations=" + ranges);
   const std::vector<char*> argv = ArgvOf(words);
   pid_t child = 0;

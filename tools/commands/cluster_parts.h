@@ -10,6 +10,12 @@
 
 namespace gpubound {
 
+struct ClusterQuestion {
+  std::string engine;
+  double timeout_s = 0;                 // for all parts together; 0: none
+  std::vector<std::string> operations;  // promoted foreign ranges
+};
+
 // A file that goes away with the object.
 class PartsOfCluster {
  public:
@@ -18,9 +24,8 @@ class PartsOfCluster {
   PartsOfCluster(const PartsOfCluster&) = delete;
   PartsOfCluster& operator=(const PartsOfCluster&) = delete;
 
-  // Of the run at |run|, on |engine|. 0, or an exit status after what went wrong was said.
-  int Make(const std::string& run, const std::string& engine,
-           const std::vector<std::string>& operations);
+  // Of the run at |run|. 0, or an exit status after what went wrong was said.
+  int Make(const std::string& run, const ClusterQuestion& question);
   const std::string& path() const { return path_; }
 
  private:

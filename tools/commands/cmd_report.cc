@@ -66,6 +66,7 @@ constexpr CommandHelp kHelp = {
     "  gpubound report ppo1.gpubound ppo2.gpubound dqn.gpubound --plot figure.svg\n"};
 
 constexpr int kUnlimitedWidth = 1'000'000;
+constexpr double kLongestTimeoutS = 1e6;
 constexpr char kPageOfRun[] = "RUN/report.html";  // of --html without a file
 
 struct ReportArguments {
@@ -80,7 +81,8 @@ struct ReportArguments {
   std::string plot;  // as |html|
   std::vector<std::string> group_by;
   bool no_replay = false;
-  std::string engine;  // that makes the parts; empty: none is needed
+  std::string engine;    // that makes the parts; empty: none is needed
+  double timeout_s = 0;  // for its parts; 0: none
   bool force = false;
   TextOptions text;
   ReportOptions model;
@@ -100,6 +102,7 @@ std::string Contradiction(const OptionParser& parser, const std::string& format)
   }
   if (given("--group-by") && !given("--plot"))
     return "--group-by is about --plot, which is missing.";
+  if (given("--timeout") && !given("--on")) return "--timeout is about --on, which is missing.";
   const auto* const output = std::find_if(kOutputs.begin(), kOutputs.end(), given);
   if (output == kOutputs.end()) return "";
   const auto* const other = std::find_if(output + 1, kOutputs.end(), given);
@@ -165,6 +168,11 @@ std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments*
                  "dask://HOST:PORT")
       .Check(NotEmpty())
       .Value("ENGINE");
+  parser
+      .AddOption("--timeout", &arguments->timeout_s,
+                 "With --on: go on without machines whose part has not come by then")
+      .Check(NumberWithin(1, kLongestTimeoutS))
+      .Value("SECONDS");
   parser.AddFlag("--force", &arguments->force, "Let --html and --plot replace any file");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return over;
   arguments->model.targets = TargetsOf(targets);
@@ -247,7 +255,8 @@ int PrintReport(const Arguments& words) {
   std::optional<PartsOfCluster> parts;
   if (!arguments.engine.empty()) {
     parts.emplace();
-    const int status = parts->Make(run, arguments.engine, arguments.model.operations);
+    const int status =
+        parts->Make(run, {arguments.engine, arguments.timeout_s, arguments.model.operations});
     if (status != 0) return status;
     arguments.model.operations.clear();
     run = parts->path();
