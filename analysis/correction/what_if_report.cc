@@ -457,6 +457,26 @@ class Imagination {
 
 }  // namespace
 
+Status AddWords(const std::vector<std::string>& scalings, const std::string& gpu,
+                const std::string& move, WhatIfQuestion* question) {
+  for (const std::string& text : scalings) {
+    const Result<Scaling> scaling = ParseScaling(text);
+    if (!scaling.ok()) return scaling.error();
+    question->changes.scalings.push_back(*scaling);
+  }
+  if (!gpu.empty()) {
+    const Result<OtherGpu> other = ParseGpu(gpu);
+    if (!other.ok()) return other.error();
+    question->changes.gpu = *other;
+  }
+  if (!move.empty()) {
+    const Result<GpuMove> moved = ParseGpuMove(move);
+    if (!moved.ok()) return moved.error();
+    question->move = *moved;
+  }
+  return Ok{};
+}
+
 Result<WhatIfReport> ImagineRun(const std::string& path, const ReportOptions& options,
                                 const WhatIfQuestion& question) {
   const Result<Run> run = OpenRun(path);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analysis/base/status.h"
 #include "analysis/correction/move_gpus.h"
@@ -22,6 +23,11 @@ struct WhatIfQuestion {
   GpuMove move = {};    // beside these
   uint32_t copies = 0;  // up to so many runs like this one, changed, on its GPUs; 0: not asked
 };
+
+// Adds to |question| what a user wrote: |scalings| as ParseScaling takes them, |gpu| as ParseGpu,
+// |move| as ParseGpuMove; these two may be empty.
+Status AddWords(const std::vector<std::string>& scalings, const std::string& gpu,
+                const std::string& move, WhatIfQuestion* question);
 
 // Errors are those of OpenRun, ReplayRun, BuildReport and ResizeRoles, and an operation in |changes|
 // that the run does not have.

@@ -30,9 +30,9 @@ class StepTimes {
   }
   const std::vector<double>& times() const { return times_; }  // ns
   bool has_all() const { return stride_ == 1; }
-  // When the first iteration ended, or the first of those began that are told to begin, and when the
-  // last one ended: with the time between them. Equal, or the end before the begin, where there is
-  // no such time.
+  // When the first iteration ended (or began, where the program says when they begin), and when the
+  // last one ended: with the time between iterations. Equal, or the end before the begin, where
+  // there is no such time.
   double loop_begin_ns() const { return first_ns_; }
   double loop_end_ns() const { return end_ns_; }
 

@@ -34,17 +34,8 @@ constexpr uint32_t kUnits =
 class Loop {
  public:
   Loop(uint64_t seed, bool one_step_off, uint32_t actors, uint32_t learners)
-      : actors_(actors), learners_(learners), random_(seed) {
+      : program_(ProcessesWithAThread(actors + learners)), learners_(learners), random_(seed) {
     const uint32_t threads = actors + learners;
-    program_.python = true;
-    program_.streams = 1 + threads;
-    program_.device.compute_slots = 1 + threads;
-    program_.threads.resize(threads);
-    for (uint32_t t = 0; t < threads; ++t) {
-      program_.threads[t].tid = 1000 + t;
-      program_.threads[t].process = t;
-      program_.threads[t].start_ns = t;
-    }
     const double acts_ns = Between(15'000, 60'000), learns_ns = Between(15'000, 60'000);
     const double on_gpu = Between(0.1, 0.7);  // of the work of a unit
     for (uint32_t a = 0; one_step_off && a < actors; ++a) Order(Actor(a));
@@ -81,12 +72,6 @@ class Loop {
     return run;
   }
 
-  // From the end of its first iteration to that of its last.
-  double Length() const {
-    const std::vector<StepFact> steps = Execute(program_, nullptr).steps;
-    return static_cast<double>(steps.back().time_ns - steps.front().time_ns);
-  }
-
  private:
   uint32_t Actor(uint32_t number) const { return learners_ + number; }
   double Between(double least, double most) {
@@ -102,15 +87,9 @@ class Loop {
     return shares;
   }
   void Order(uint32_t thread) { Signal(0, thread); }
-  void Signal(uint32_t thread, uint32_t semaphore) {
-    Add(&program_, thread, Action::kSignal, 1'000).slot = semaphore;
-  }
+  void Signal(uint32_t thread, uint32_t semaphore) { AddSignal(&program_, thread, semaphore); }
   void Await(uint32_t thread, uint32_t semaphore, uint32_t process) {
-    Statement& open = Add(&program_, thread, Action::kOpen, 100);
-    open.scope = {LabelKind::kLayer, Layer::kWait, std::to_string(PidOf(process)), "process"};
-    open.slot = 1;
-    Add(&program_, thread, Action::kAwait, 1'000).slot = semaphore;
-    Add(&program_, thread, Action::kClose, 100).slot = 1;
+    AddAwait(&program_, thread, semaphore, process);
   }
   void Work(uint32_t thread, const std::string& name, double cpu_ns, double gpu_ns) {
     Statement& open = Add(&program_, thread, Action::kOpen, 100);
@@ -127,9 +106,8 @@ class Loop {
     Add(&program_, thread, Action::kClose, 100).slot = 1;
   }
 
-  const uint32_t actors_;
-  const uint32_t learners_;
   VirtualProgram program_;
+  const uint32_t learners_;
   std::mt19937_64 random_;
 };
 
@@ -182,7 +160,7 @@ TEST(MoveGpus, ThePredictionIsTheRunThatHasThemThere) {
       EXPECT_EQ(resized->moved.from_had, actors);
       EXPECT_EQ(resized->moved.to_had, learners);
       const SpanRatio ratio = replays.IterationsWith(*resized);
-      const double truth = is.Length() / was.Length();
+      const double truth = LoopOf(is.program()) / LoopOf(was.program());
       const double error = std::abs(ratio.part / truth - 1);
       ++tried;
       within += error <= 0.03 ? 1 : 0;

@@ -9,7 +9,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/replay/replay.h"
 #include "tests/sim/history_trace.h"
@@ -35,6 +37,41 @@ inline VirtualProgram Scaled(VirtualProgram program, uint32_t thread, double fac
     statement.cost_ns = std::llround(static_cast<double>(statement.cost_ns) * factor);
   }
   return program;
+}
+
+// |count| threads, each in a process and on a stream of its own, of which kernels run side by side.
+inline VirtualProgram ProcessesWithAThread(uint32_t count) {
+  VirtualProgram program;
+  program.python = true;
+  program.streams = 1 + count;
+  program.device.compute_slots = 1 + count;
+  program.threads.resize(count);
+  for (uint32_t t = 0; t < count; ++t) {
+    program.threads[t].tid = 1000 + t;
+    program.threads[t].process = t;
+    program.threads[t].start_ns = t;
+  }
+  return program;
+}
+
+inline void AddSignal(VirtualProgram* program, uint32_t thread, uint32_t semaphore) {
+  Add(program, thread, Action::kSignal, 1'000).slot = semaphore;
+}
+
+// A wait for |process|, which signals |semaphore|.
+inline void AddAwait(VirtualProgram* program, uint32_t thread, uint32_t semaphore,
+                     uint32_t process) {
+  Statement& open = Add(program, thread, Action::kOpen, 100);
+  open.scope = {LabelKind::kLayer, Layer::kWait, std::to_string(PidOf(process)), "process"};
+  open.slot = 1;
+  Add(program, thread, Action::kAwait, 1'000).slot = semaphore;
+  Add(program, thread, Action::kClose, 100).slot = 1;
+}
+
+// From the end of its first iteration to that of its last.
+inline double LoopOf(const VirtualProgram& program) {
+  const std::vector<StepFact> steps = Execute(program, nullptr).steps;
+  return static_cast<double>(steps.back().time_ns - steps.front().time_ns);
 }
 
 inline ReplayFacts Replayed(const VirtualProgram& program, const ReplayOptions& options) {

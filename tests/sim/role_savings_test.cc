@@ -26,16 +26,8 @@ constexpr uint32_t kIterations = 40;
 // is some milliseconds, what roles do varies.
 class ActorsAndLearner {
  public:
-  ActorsAndLearner(uint64_t seed, bool one_step_off) : random_(seed) {
-    program_.python = true;
-    program_.streams = 1 + kActors;
-    program_.device.compute_slots = 1 + kActors;
-    program_.threads.resize(1 + kActors);
-    for (uint32_t t = 0; t <= kActors; ++t) {
-      program_.threads[t].tid = 1000 + t;
-      program_.threads[t].process = t;
-      program_.threads[t].start_ns = t;
-    }
+  ActorsAndLearner(uint64_t seed, bool one_step_off)
+      : program_(ProcessesWithAThread(1 + kActors)), random_(seed) {
     const TimeNs acts_ns = 1'000'000 + static_cast<TimeNs>(random_() % 4'000'000);
     const TimeNs learns_ns = 1'000'000 + static_cast<TimeNs>(random_() % 4'000'000);
     for (uint32_t a = 1; one_step_off && a <= kActors; ++a) Order(a);
@@ -70,15 +62,9 @@ class ActorsAndLearner {
 
  private:
   void Order(uint32_t actor) { Signal(0, actor); }
-  void Signal(uint32_t thread, uint32_t semaphore) {
-    Add(&program_, thread, Action::kSignal, 1'000).slot = semaphore;
-  }
+  void Signal(uint32_t thread, uint32_t semaphore) { AddSignal(&program_, thread, semaphore); }
   void Await(uint32_t thread, uint32_t semaphore, uint32_t process) {
-    Statement& open = Add(&program_, thread, Action::kOpen, 100);
-    open.scope = {LabelKind::kLayer, Layer::kWait, std::to_string(PidOf(process)), "process"};
-    open.slot = 1;
-    Add(&program_, thread, Action::kAwait, 1'000).slot = semaphore;
-    Add(&program_, thread, Action::kClose, 100).slot = 1;
+    AddAwait(&program_, thread, semaphore, process);
   }
   void Work(uint32_t thread, const std::string& name, TimeNs usual_ns) {
     Statement& open = Add(&program_, thread, Action::kOpen, 100);
@@ -98,12 +84,6 @@ class ActorsAndLearner {
   VirtualProgram program_;
   std::mt19937_64 random_;
 };
-
-// From the end of its first iteration to that of its last.
-double LoopOf(const VirtualProgram& program) {
-  const std::vector<StepFact> steps = Execute(program, nullptr).steps;
-  return static_cast<double>(steps.back().time_ns - steps.front().time_ns);
-}
 
 TEST(RoleSavings, AreThoseOfARunInWhichTheRoleTakesNoTime) {
   std::map<std::string, int> bounds;

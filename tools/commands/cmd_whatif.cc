@@ -80,31 +80,11 @@ int ImagineChanges(const Arguments& words) {
     parser.Complain("RUN is missing.");
     return kExitWrongUse;
   }
-  for (const std::string& text : scalings) {
-    const Result<Scaling> scaling = ParseScaling(text);
-    if (!scaling.ok()) {
-      PrintError(scaling.error());
-      return kExitWrongUse;
-    }
-    changes.scalings.push_back(*scaling);
-  }
-  if (!gpu.empty()) {
-    const Result<OtherGpu> other = ParseGpu(gpu);
-    if (!other.ok()) {
-      PrintError(other.error());
-      return kExitWrongUse;
-    }
-    changes.gpu = *other;
-  }
-  if (!move.empty()) {
-    const Result<GpuMove> parsed = ParseGpuMove(move);
-    if (!parsed.ok()) {
-      PrintError(parsed.error());
-      return kExitWrongUse;
-    }
-    question.move = *parsed;
-  }
   question.copies = static_cast<uint32_t>(copies);
+  if (const Status added = AddWords(scalings, gpu, move, &question); !added.ok()) {
+    PrintError(added.error());
+    return kExitWrongUse;
+  }
   options.calibration_folder = CalibrationFolder();
   PrepareAnalysisOfMapped();
   const Result<WhatIfReport> imagined = [&] {

@@ -414,7 +414,7 @@ PageTimeline BuildTimeline(const Run& run, const Report& report, const PageLimit
   timeline.names = names.Take();
   timeline.comm_names = NamesOf(name_classes, kComm);
   timeline.copy_names = NamesOf(name_classes, kCopy);
-  wait_names.erase(0);  // of all names that have no room
+  wait_names.erase(0);  // which stands for all names beyond the limit
   timeline.wait_names.assign(wait_names.begin(), wait_names.end());
   return timeline;
 }

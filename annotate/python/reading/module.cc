@@ -391,30 +391,10 @@ PyObject* WhatIfOf(PyObject* module, PyObject* arguments) {
         "found another number, expected 1 to 1000000 for vectorise and 0 to 64 for copies");
     return nullptr;
   }
-  if (!gpu.empty()) {
-    const Result<OtherGpu> other = ParseGpu(gpu);
-    if (!other.ok()) {
-      PyErr_SetString(PyExc_ValueError, other.error().ToString().c_str());
-      return nullptr;
-    }
-    changes.gpu = *other;
-  }
   question.copies = static_cast<uint32_t>(copies);
-  if (!move.empty()) {
-    const Result<GpuMove> parsed = ParseGpuMove(move);
-    if (!parsed.ok()) {
-      PyErr_SetString(PyExc_ValueError, parsed.error().ToString().c_str());
-      return nullptr;
-    }
-    question.move = *parsed;
-  }
-  for (const std::string& text : texts) {
-    const Result<Scaling> scaling = ParseScaling(text);
-    if (!scaling.ok()) {
-      PyErr_SetString(PyExc_ValueError, scaling.error().ToString().c_str());
-      return nullptr;
-    }
-    changes.scalings.push_back(*scaling);
+  if (const Status added = AddWords(texts, gpu, move, &question); !added.ok()) {
+    PyErr_SetString(PyExc_ValueError, added.error().ToString().c_str());
+    return nullptr;
   }
   const auto imagined = WithoutLock([&]() -> Result<std::string> {
     ReportOptions options;
