@@ -79,7 +79,7 @@ void Savings::AskPath(const ReplayedRun& base, const Report& report) {
   if (!IsAskable(as_is)) return;
   AskOperations(base, as_is);
   AskKernels(report, as_is);
-  for (const char* layer : {"simulator", "python"}) {
+  for (const char* layer : {"simulator", "python", "cuda_api"}) {
     if (Matters(TimeInLayer(base.parts, layer), as_is)) Ask(ScaledPart::kLayer, layer, kFactor);
   }
 }

@@ -2,8 +2,8 @@
 //
 // The run's critical path, and what the run would save if parts of it took half their time: all GPU
 // work, the costliest kernels, the GPU work and the CPU code of the operations that matter most on
-// the path, Python and the simulator. Each question is one more replay of the run; they do not
-// depend on each other. Pure but for reading events.
+// the path, Python, the simulator and CUDA calls. Each question is one more replay of the run; they
+// do not depend on each other. Pure but for reading events.
 #ifndef GPUBOUND_ANALYSIS_CORRECTION_SAVINGS_H_
 #define GPUBOUND_ANALYSIS_CORRECTION_SAVINGS_H_
 

@@ -20,6 +20,7 @@ std::string SavingName(const std::string& part, const std::string& of, int width
   if (part == "operation_cpu") return "CPU code of " + name;
   if (part == "layer" && of == "python") return "all Python code";
   if (part == "layer" && of == "simulator") return "the simulator";
+  if (part == "layer" && of == "cuda_api") return "all CUDA calls";
   return name;
 }
 

@@ -7,6 +7,11 @@ import {barCell, element, nameCell, rowOf, table, timeCell} from './dom';
 import {formatShare} from './format';
 
 export const LEAST = 0.01;  // less is left out
+const LAYERS: Record<string, string> = {
+  python: 'all Python code',
+  simulator: 'the simulator',
+  cuda_api: 'all CUDA calls',
+};
 const LETTERS = 32;         // of a name in the table
 
 export function savingName({part, name, shown}: Saving): string {
@@ -19,8 +24,10 @@ export function savingName({part, name, shown}: Saving): string {
       return `GPU work of ${name}`;
     case 'operation_cpu':
       return `CPU code of ${name}`;
+    case 'layer':
+      return LAYERS[name] ?? name;
     default:
-      return name === 'python' ? 'all Python code' : name === 'simulator' ? 'the simulator' : name;
+      return name;
   }
 }
 
