@@ -145,7 +145,7 @@ class JaxTest(LibraryTest):
                           "float(loss)\njax.block_until_ready([x, loss])\n")
         self.assertEqual(jitted(calls).count("train_step"), 4)
         for name in ("ArrayImpl.block_until_ready", "jax._src.api.block_until_ready",
-                     "ArrayImpl._single_device_array_to_np_array_did_copy"):
+                     "ArrayImpl._value"):
             self.assertEqual(self.count(calls, f"layer(5) {name}"), 1, name)
 
     def test_a_function_that_was_compiled_ahead_of_time_keeps_its_name(self):

@@ -26,10 +26,10 @@ _AFTER_CALL: Dict[str, Callable[[], None]] = {"ends": _loop.end_iterations, "tur
                                                "whole": _loop.end_turn}
 _BEFORE_CALL: Dict[str, Callable[[], None]] = {"left": _loop.leave, "whole": _loop.begin_first_turn}
 # docs/python.md, Hook files, says what each is.
-_FIELDS = {"module", "class", "names", "versions", "subclasses", "inherited", "operation", "layer", "iteration", "loop",
-           "alone", "unless", "peer", "channel", "wakes", "yields", "sets", "finds", "handlers", "calls", "natives",
-           "timer", "range", "own", "returns", "fact", "gradients", "turn", "jitted", "foreign", "turns", "simulates",
-           "makes", "collective", "role", "counters", "consumed", "only", "spares"}
+_FIELDS = {"module", "class", "names", "versions", "subclasses", "inherited", "property", "operation", "layer",
+           "iteration", "loop", "alone", "unless", "peer", "channel", "wakes", "yields", "sets", "finds", "handlers",
+           "calls", "natives", "timer", "range", "own", "returns", "fact", "gradients", "turn", "jitted", "foreign",
+           "turns", "simulates", "makes", "collective", "role", "counters", "consumed", "only", "spares"}
 # Those that say what a call is. A hook may have none of them where it notes something around the call.
 _SAYS_WHAT_IT_IS = {"operation", "layer", "collective", "channel", "wakes", "handlers", "yields", "timer",
                     "range", "jitted", "returns", "makes", "finds", "fact"}
@@ -108,6 +108,8 @@ def install_hook(hook: Dict[str, Any], module: Any) -> int:
             raise AttributeError(f"no function {', '.join(missing)}")
         return sum(_replacing.replace(module, name, wrap) for name in hook["names"])
     owner = getattr(module, hook["class"])
+    if hook.get("property"):
+        return sum(_replacing.replace_property(owner, name, wrap) for name in hook["names"])
     if hook.get("inherited"):  # from a native class, which cannot be changed
         return sum(_replacing.put(owner, name, getattr(owner, name), wrap) for name in hook["names"])
     if not hook.get("subclasses"):

@@ -22,13 +22,13 @@ _MAX_SCOPES = 4096  # a program that makes up a name each time has no operations
 
 
 class _Last(threading.local):
-    """Label of the function that a thread called last; of a thread that called none, what any did."""
+    """Label of the function that a thread called last."""
 
-    anywhere: Optional[int] = None
     label: Optional[int] = None
 
 
 _last = _Last()
+_anywhere: List[Optional[int]] = [None]  # what any thread did, for one that called none
 
 
 def wrap_maker(original: Any, hook: Dict[str, Any]) -> Any:
@@ -169,7 +169,7 @@ def _as_simulation(jitted: Any, name: str) -> Any:
     signal = _loop.note_reset if name.startswith("reset") else _loop.enter_rollout
 
     def called() -> None:
-        _last.label = _Last.anywhere = label
+        _last.label = _anywhere[0] = label
         signal()
     return _core.hook(jitted, label, binds_to_instances(jitted), own, False, called, False)
 
@@ -189,7 +189,7 @@ def _as_operation(jitted: Any, name: str, is_turn: bool) -> Any:
     def called() -> bool:
         if not _loop.is_outermost():
             return True  # decline: the program has an operation for this
-        _last.label = _Last.anywhere = label
+        _last.label = _anywhere[0] = label
         if is_turn:
             _loop.begin_jitted_turn(called)
         return False
@@ -203,7 +203,7 @@ def wrap_wait(original: Any, hook: Dict[str, Any], name: str) -> Any:
     # Methods that nanobind makes have a __qualname__ that is no str.
     @functools.wraps(original, assigned=("__module__", "__name__", "__doc__"))
     def wait(*arguments: Any, **keywords: Any) -> Any:
-        last = _last.label or _Last.anywhere
+        last = _last.label or _anywhere[0]
         if last is None or not _loop.is_outermost():
             return waiting(*arguments, **keywords)
         _core.begin(last)

@@ -43,6 +43,15 @@ def put(owner: Any, name: str, original: Any, wrap: Wrap) -> int:
     return 1
 
 
+def replace_property(owner: Any, name: str, wrap: Wrap) -> int:
+    """Wraps what reads the property `name` of the class `owner`; 0 where it is hooked already."""
+    original = vars(owner)[name]
+    if _is_hooked(original.fget):
+        return 0
+    setattr(owner, name, original.getter(wrap(original.fget, f"{owner.__name__}.{name}")))
+    return 1
+
+
 def replace_methods(owner: Any, names: List[str], wrap: Wrap) -> int:
     """Wraps those of the methods that the class `owner` has itself."""
     return sum(replace(owner, name, wrap) for name in names if _is_method(vars(owner).get(name)))

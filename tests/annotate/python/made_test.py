@@ -153,7 +153,7 @@ class JittedTest(RecordedTest):
         _loop.forget_in_fork_child()
         self.addCleanup(_loop.forget_in_fork_child)
         self.addCleanup(_loop._finish)
-        unittest.mock.patch.object(_jitted._Last, "anywhere", None).start()
+        unittest.mock.patch.object(_jitted, "_anywhere", [None]).start()
         unittest.mock.patch.object(_jitted, "_last", _jitted._Last()).start()
         self.addCleanup(unittest.mock.patch.stopall)
         self.jit = install(self.HOOK, jit=lambda function: lambda *values: function(*values)).jit
@@ -271,6 +271,30 @@ class JittedTest(RecordedTest):
         self.assertEqual(wait(), "done")
         self.assert_recorded("begin annotation jitted:jit", "begin layer(5) sample.wait",
                              "end layer(5) sample.wait", "end annotation jitted:jit")
+
+    def test_reading_a_property_may_be_what_waits(self):
+        class Array:
+            """Of some numbers."""
+
+            @property
+            def value(self):
+                return self.held
+
+            @value.setter
+            def value(self, held):
+                self.held = held
+        install({"class": "Array", "names": ["value"], "property": True, "layer": "backend", "jitted": "awaited"},
+                Array=Array)
+        self.jit(lambda: None)()
+        take()
+        array = Array()
+        array.value = 3
+        self.assertEqual(take(), [])
+        self.assertEqual(array.value, 3)
+        self.assert_recorded("begin annotation jitted:jit", "begin layer(5) Array.value",
+                             "end layer(5) Array.value", "end annotation jitted:jit")
+        with self.assertRaises(AttributeError):
+            take(Array().value)
 
     def test_a_thread_waits_for_the_function_that_it_called_itself(self):
         def act():
