@@ -12,7 +12,7 @@ const LAYERS: Record<string, string> = {
   simulator: 'the simulator',
   cuda_api: 'all CUDA calls',
 };
-const LETTERS = 32;         // of a name in the table
+const LETTERS = 32;  // of a name in the table
 
 export function savingName({part, name, shown}: Saving): string {
   switch (part) {
