@@ -131,15 +131,30 @@ static const char kNextNames[] =
 
 static atomic_uintptr_t next_functions[kNextCount];
 
-/* Of pthread_cond_t there are two layouts, and functions for each; ours are exported for the newer
- * one, with its version (exports.map), so the older ones never come here. */
-static void* FindNext(const char* name, bool is_of_condition) {
 #if defined(__x86_64__)
-  if (is_of_condition && &dlvsym != NULL) return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+static bool AreOfOneLibrary(const void* one, const void* other) {
+  Dl_info of_one;
+  Dl_info of_other;
+  return dladdr(one, &of_one) != 0 && dladdr(other, &of_other) != 0 &&
+         of_one.dli_fbase == of_other.dli_fbase;
+}
+#endif
+
+/* Of pthread_cond_t there are two layouts, and functions for each; ours are exported for the newer
+ * one, with its version (exports.map), so the older ones never come here. In the C library the
+ * newer ones are found by that version alone, and what stands before it and has none, like the
+ * thread sanitizer, is not. */
+static void* FindNext(const char* name, bool is_of_condition) {
+  void* const next = dlsym(RTLD_NEXT, name);
+#if defined(__x86_64__)
+  if (is_of_condition && &dlvsym != NULL) {
+    void* const newer = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    if (newer != NULL && AreOfOneLibrary(next, newer)) return newer;
+  }
 #else
   (void)is_of_condition;
 #endif
-  return dlsym(RTLD_NEXT, name);
+  return next;
 }
 
 /* A search that fails allocates, and an allocator that is preloaded, too, locks its mutexes through
