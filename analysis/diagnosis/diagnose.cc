@@ -225,8 +225,9 @@ class Diagnosis {
                       where + ".",
                   SimulationNames().Matches(operation)
                       ? (OthersSimulate() ? "Use more environment workers, or make step() faster."
-                                          : "Step several environments at once in worker "
-                                            "processes, or make step() itself faster.")
+                                          : "Step environments side by side in worker processes "
+                                            "(AsyncVectorEnv, SubprocVecEnv), or make step() "
+                                            "itself faster.")
                       : "Make it faster, or move it to a GPU; --by layer says where in the stack "
                         "it runs.");
     }

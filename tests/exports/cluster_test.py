@@ -141,6 +141,20 @@ class ClusterTest(unittest.TestCase):
         with self.assertRaises(gpubound.RunError):
             cluster.report(self.run_path + "-nowhere", executor)
 
+    def test_a_reason_that_stands_in_the_second_line_is_said(self):
+        for raised, said in (("The task cannot be scheduled:\n  its node is gone.\nSee the log.",
+                              "The task cannot be scheduled: its node is gone$"),
+                             ("The worker died.\nSee the log:", "The worker died$"), ("", "RuntimeError$")):
+            class Nodes(cluster.Placed):
+                places = ("node0",)
+
+                def submit_at(self, place, function, *arguments, reason=raised):
+                    def fail():
+                        raise RuntimeError(reason)
+                    return self.ask(fail)
+            with self.assertRaisesRegex(gpubound.RunError, "node0: " + said):
+                cluster.report(self.run_path, Nodes(), retries=0)
+
     def test_the_command_does_the_same(self):
         part = self.run_path + ".part"
         words = [sys.executable, "-m", "gpubound.cluster", self.run_path, "-o", part, "--on"]

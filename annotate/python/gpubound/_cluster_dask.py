@@ -4,7 +4,6 @@ of gpubound it imports there, so that it is installed on every host.
 
 Dask keeps a task whose workers are gone until they are back, if that is forever. Here it is given up after a minute,
 or after `distributed.scheduler.no-workers-timeout` of Dask's configuration where the program runs."""
-import threading
 import time
 from concurrent.futures import Future
 from typing import Any, Callable, Dict, Set
@@ -52,26 +51,15 @@ class DaskHosts(Placed):
             raise RuntimeError("its workers have left the cluster")
         task = self._client.submit(function, *arguments, workers=sorted(self._workers[place]),
                                    allow_other_workers=False, pure=False, retries=0)
-        future: "Future[Any]" = Future()
-        future.set_running_or_notify_cancel()  # nobody cancels it from here on
+        return self.ask(lambda: self._answer_of(task, place))
 
-        def _wait() -> None:
-            try:
-                self._wait_for(task, place)
-                future.set_result(task.result())
-            except Exception as error:  # whatever the task raised is the answer
-                future.set_exception(error)
-
-        threading.Thread(target=_wait, daemon=True).start()
-        return future
-
-    def _wait_for(self, task: Any, place: str) -> None:
-        """Until it has ended. Raises RuntimeError where nobody is left who could do it."""
+    def _answer_of(self, task: Any, place: str) -> Any:
+        """When it has ended. Raises RuntimeError where nobody is left who could do it."""
         seen = time.monotonic()
         while True:
             try:
                 distributed.wait([task], timeout=LOOK_S)
-                return
+                return task.result()
             except distributed.TimeoutError:
                 now = time.monotonic()
             if self._has_worker(place):

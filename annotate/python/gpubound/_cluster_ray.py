@@ -40,21 +40,14 @@ class RayNodes(Placed):
         where = NodeAffinitySchedulingStrategy(node_id=self._nodes[place], soft=False)
         task = ray.remote(function).options(num_cpus=0, max_retries=0, scheduling_strategy=where).remote(*arguments)
         asked = task.future()
-        future: "Future[Any]" = Future()
-        future.set_running_or_notify_cancel()  # nobody cancels it from here on
 
-        def _wait() -> None:
-            try:
-                while not wait_for([asked], LOOK_S).done:
-                    if not self._is_alive(place):
-                        self._gone.add(place)
-                        raise RuntimeError(GONE)
-                future.set_result(asked.result())
-            except Exception as error:  # whatever the task raised is the answer
-                future.set_exception(error)
-
-        threading.Thread(target=_wait, daemon=True).start()
-        return future
+        def _answer() -> Any:
+            while not wait_for([asked], LOOK_S).done:
+                if not self._is_alive(place):
+                    self._gone.add(place)
+                    raise RuntimeError(GONE)
+            return asked.result()
+        return self.ask(_answer)
 
     def _is_alive(self, place: str) -> bool:
         return any(node["Alive"] for node in ray.nodes() if node["NodeID"] == self._nodes[place])

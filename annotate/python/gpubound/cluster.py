@@ -20,6 +20,7 @@ import json
 import os
 import sys
 import tempfile
+import threading
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
@@ -42,6 +43,21 @@ class Placed(Executor):
     def submit_at(self, place: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         raise NotImplementedError
 
+    @staticmethod
+    def ask(question: Callable[[], Any]) -> "Future[Any]":
+        """What `question` returns or raises, called on a thread for which the end of the program does not wait."""
+        future: "Future[Any]" = Future()
+        future.set_running_or_notify_cancel()  # nobody cancels it from here on
+
+        def _ask() -> None:
+            try:
+                future.set_result(question())
+            except Exception as error:  # whatever the task raised is the answer
+                future.set_exception(error)
+
+        threading.Thread(target=_ask, daemon=True).start()
+        return future
+
 
 def _part(path: str, host: str, operations: List[str], merged: bytes) -> bytes:
     """Runs on a worker. Empty where there are no files of the run: on a node of the cluster that took no part in it."""
@@ -57,7 +73,10 @@ def _is_of_a_run(name: str) -> bool:
 def _why(error: BaseException) -> str:
     """What an engine wraps counts, without where in its code that was."""
     lines = str(getattr(error, "cause", None) or error).strip().splitlines()
-    return lines[0].rstrip(".") if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    announced = lines[0].rstrip().endswith(":")  # the reason stands in the next line
+    return " ".join(line.strip() for line in lines[:2 if announced else 1]).rstrip(".:")
 
 
 class _Parts:
