@@ -45,18 +45,11 @@ static void AskForCupti(const char* file) {
   errno = saved_errno;
 }
 
-static bool IsOurs(const void* symbol) {
-  Dl_info place;
-  Dl_info self;
-  return dladdr(symbol, &place) != 0 && dladdr((const void*)&shim_info, &self) != 0 &&
-         place.dli_fbase == self.dli_fbase;
-}
-
 /* The function that the library `file` would have called without us: that of the libcupti it was
  * linked with, which need not be visible to anybody else. NULL: there is none. */
 static void* Next(const char* file, const char* name) {
   void* symbol = SymbolOf(file, name);
-  if (symbol == NULL || IsOurs(symbol)) symbol = dlsym(RTLD_NEXT, name);
+  if (symbol == NULL || ShimAreOfOneLibrary(symbol, &shim_info)) symbol = dlsym(RTLD_NEXT, name);
   return symbol;
 }
 

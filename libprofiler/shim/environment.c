@@ -44,6 +44,13 @@ static bool IsSet(const char* variable) {
   return value != NULL && *value != '\0';
 }
 
+bool ShimAreOfOneLibrary(const void* one, const void* other) {
+  Dl_info of_one;
+  Dl_info of_other;
+  return dladdr(one, &of_one) != 0 && dladdr(other, &of_other) != 0 &&
+         of_one.dli_fbase == of_other.dli_fbase;
+}
+
 void ShimFindCore(void) {
   Dl_info self;
   if (dladdr((const void*)&shim_info, &self) == 0 || self.dli_fname == NULL) return;

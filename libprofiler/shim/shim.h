@@ -50,6 +50,9 @@ int64_t ShimReadClockNs(clockid_t clock);
  * constructor. */
 extern char shim_core_path[PATH_MAX];
 
+/* Whether both addresses lie in libraries, or the program, and in the same. */
+bool ShimAreOfOneLibrary(const void* one, const void* other);
+
 /* Finds `shim_core_path`. */
 void ShimFindCore(void);
 

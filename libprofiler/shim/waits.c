@@ -131,15 +131,6 @@ static const char kNextNames[] =
 
 static atomic_uintptr_t next_functions[kNextCount];
 
-#if defined(__x86_64__)
-static bool AreOfOneLibrary(const void* one, const void* other) {
-  Dl_info of_one;
-  Dl_info of_other;
-  return dladdr(one, &of_one) != 0 && dladdr(other, &of_other) != 0 &&
-         of_one.dli_fbase == of_other.dli_fbase;
-}
-#endif
-
 /* Of pthread_cond_t there are two layouts, and functions for each; ours are exported for the newer
  * one, with its version (exports.map), so the older ones never come here. In the C library the
  * newer ones are found by that version alone, and what stands before it and has none, like the
@@ -149,7 +140,7 @@ static void* FindNext(const char* name, bool is_of_condition) {
 #if defined(__x86_64__)
   if (is_of_condition && &dlvsym != NULL) {
     void* const newer = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-    if (newer != NULL && AreOfOneLibrary(next, newer)) return newer;
+    if (newer != NULL && ShimAreOfOneLibrary(next, newer)) return newer;
   }
 #else
   (void)is_of_condition;
