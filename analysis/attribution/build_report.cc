@@ -312,8 +312,8 @@ class Machines {
 
 // The machine of the root is measured as long as the run is, and that of a run that has one. Takes
 // the shares of |analyzed|.
-Result<RunShare> ShareOf(const Run& run, const RunFrame& frame, const ClockAlignment& clocks,
-                         AnalyzedProcesses* analyzed) {
+Result<RunShare> RunShareOf(const Run& run, const RunFrame& frame, const ClockAlignment& clocks,
+                            AnalyzedProcesses* analyzed) {
   RunShare share;
   Machines machines(run, frame, *analyzed, &clocks);
   const std::vector<std::vector<size_t>> all = MachinesOf(run);
@@ -602,7 +602,7 @@ Result<Report> BuildReport(const Run& run, const BreakdownOptions& options) {
     return BuildReport(*marked, options);
   }
   const ClockAlignment clocks = AlignClocks(run, frame.host);
-  Result<RunShare> share = ShareOf(run, frame, clocks, &*analyzed);
+  Result<RunShare> share = RunShareOf(run, frame, clocks, &*analyzed);
   if (!share.ok()) return share.error();
   const RecordedProcesses recorded{analyzed->threads, analyzed->waits, analyzed->activity};
   return Assemble(run, frame, std::move(*share), clocks, &recorded, options);

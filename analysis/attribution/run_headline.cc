@@ -12,10 +12,6 @@ namespace {
 constexpr char kIterations[] = "iterations";
 constexpr size_t kNone = ~size_t{0};
 
-Interval Shifted(const Interval& time, int64_t offset_ns) {
-  return {time.begin_ns + offset_ns, time.end_ns + offset_ns};
-}
-
 // Sum over the used devices.
 DeviceTime SumOf(const std::vector<DeviceUsage>& devices, size_t window) {
   DeviceTime sum;
@@ -116,7 +112,7 @@ RunWindows CutRun(const Interval& span, const Steps* stepping, int64_t offset_ns
   RunWindows cut;
   cut.windows.push_back(span);
   if (stepping != nullptr && stepping->warm_up) {
-    const Interval warm_up = Shifted(*stepping->warm_up, offset_ns).ClippedTo(span);
+    const Interval warm_up = stepping->warm_up->ShiftedBy(offset_ns).ClippedTo(span);
     Interval steady{warm_up.end_ns, warm_up.end_ns};
     if (stepping->steady > 0) {
       steady.end_ns = stepping->steady_end_ns + offset_ns;

@@ -19,10 +19,6 @@
 namespace gpubound {
 namespace {
 
-Interval Shifted(const Interval& time, int64_t by_ns) {
-  return {time.begin_ns + by_ns, time.end_ns + by_ns};
-}
-
 // When, on its own clock, a process ran without being recorded while the run, in |whole|, was. Each
 // host begins and ends the iterations that were asked for by itself.
 std::vector<Interval> OutsideOf(const ProcessTrace& process, const Interval& whole) {
@@ -129,7 +125,7 @@ class UnknownTimes {
     Interval window = device.windows[index].time;
     if (device.seen_by.empty()) return 0;
     const int64_t offset_ns = clocks_.offset_ns[device.seen_by.front()];
-    window = Shifted(window, offset_ns);
+    window = window.ShiftedBy(offset_ns);
     if (index == 0 || index == cut_.work) {
       const Interval& whole = cut_.windows[index];
       window = {std::min(window.begin_ns, whole.begin_ns), std::max(window.end_ns, whole.end_ns)};
@@ -147,16 +143,16 @@ class UnknownTimes {
       if (!may_use_it) continue;
       const int64_t offset_ns = clocks_.offset_ns[p];
       const ProcessTrace& process = run_.processes[p];
-      const Interval span = Shifted({process.span_begin_ns, process.span_end_ns}, offset_ns);
+      const Interval span = {process.span_begin_ns + offset_ns, process.span_end_ns + offset_ns};
       // Of what is summed nothing but the length is known, and that it lies in the process's span.
       const int64_t most_ns =
           device == nullptr ? report_.processes[p].unknown_ns : most_[p].On(*device);
       sum_ns += std::min(most_ns, span.ClippedTo(window).length());
       for (const Interval& time : unknown_[p].times) {
-        all.push_back(Shifted(time, offset_ns).ClippedTo(window));
+        all.push_back(time.ShiftedBy(offset_ns).ClippedTo(window));
       }
       for (const Interval& time : unknown_[p].outside) {
-        all.push_back(Shifted(time, offset_ns).ClippedTo(window));
+        all.push_back(time.ShiftedBy(offset_ns).ClippedTo(window));
         sum_ns += all.back().length();
       }
     }
@@ -224,7 +220,7 @@ RunUnknown UnknownOf(const Run& run, const std::vector<std::vector<Interval>>& p
     }
     for (const Interval& time : times) {
       const Interval inside = time.ClippedTo(own);
-      if (!inside.empty()) of.times.push_back(Shifted(inside, offset_ns[p]));
+      if (!inside.empty()) of.times.push_back(inside.ShiftedBy(offset_ns[p]));
     }
   }
   return unknown;
@@ -236,7 +232,7 @@ void AddUnknownOutside(const Run& run, const ClockAlignment& clocks, const Inter
   for (size_t p = 0; p < run.processes.size(); ++p) {
     ProcessUnknown& of = (*unknown)[p];
     if (of.sees_any) continue;
-    of.outside = OutsideOf(run.processes[p], Shifted(span, -clocks.offset_ns[p]));
+    of.outside = OutsideOf(run.processes[p], span.ShiftedBy(-clocks.offset_ns[p]));
   }
 }
 

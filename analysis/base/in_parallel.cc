@@ -34,6 +34,8 @@ void StartElsewhere(pthread_t thread) {
   pthread_setaffinity_np(thread, sizeof(all), &all);
 }
 
+}  // namespace
+
 // What one call of InParallel() asks for.
 class JobList {
  public:
@@ -70,8 +72,6 @@ class JobList {
   std::vector<std::exception_ptr> thrown_;
   std::atomic<size_t> next_ = 0;
 };
-
-}  // namespace
 
 class Helpers {
  public:

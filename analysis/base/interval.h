@@ -24,6 +24,7 @@ struct Interval {
   }
   bool empty() const { return end_ns <= begin_ns; }
   int64_t length() const { return empty() ? 0 : end_ns - begin_ns; }
+  Interval ShiftedBy(int64_t ns) const { return {begin_ns + ns, end_ns + ns}; }
   Interval ClippedTo(const Interval& frame) const {
     return {std::max(begin_ns, frame.begin_ns), std::min(end_ns, frame.end_ns)};
   }

@@ -17,14 +17,14 @@ struct MeasuredPair {
   double reference = 0;  // above 0
 };
 
-struct RatioInterval {
+struct RatioRange {
   double low = 0;
   double high = 0;
 };
 
 struct MedianRatio {
-  double ratio = 0;                       // median over the pairs of value / reference
-  std::optional<RatioInterval> interval;  // 95 %; absent with too few pairs
+  double ratio = 0;                    // median over the pairs of value / reference
+  std::optional<RatioRange> interval;  // 95 %; absent with too few pairs
 };
 
 // All of fewer pairs lie on one side of the median in more than 5 % of cases, so that no interval

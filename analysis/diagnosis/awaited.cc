@@ -16,7 +16,7 @@ namespace gpubound {
 namespace {
 
 constexpr char kSimulation[] = "simulation";  // as a cause of idle time, and as what somebody did
-constexpr char kWaiting[] = "waiting";
+constexpr char kWaitingCause[] = "waiting";
 
 // What an activity is to somebody who waits for it under |operation|, which names what has no name
 // of its own: the messages of an environment's worker are simulation too.
@@ -98,7 +98,7 @@ std::vector<const ReportWait*> WaitsThatExplain(const ReportProcess& process,
   for (const ReportWait& wait : process.waits) {
     const bool simulation =
         SimulationNames().Matches(wait.operation) || MainActivity(wait, awaited) == kSimulation;
-    if (cause == (simulation ? kSimulation : kWaiting)) waits.push_back(&wait);
+    if (cause == (simulation ? kSimulation : kWaitingCause)) waits.push_back(&wait);
   }
   return waits;
 }

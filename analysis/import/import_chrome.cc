@@ -44,7 +44,7 @@ uint8_t CopyKindOf(std::string_view name) {
 
 constexpr char kNoEnd[] = "of which no end is known";
 
-constexpr ForeignLaunches::Words kWords = {
+constexpr ForeignLaunches::Words kChromeWords = {
     "the trace",
     {"", "an event of category kernel", "one of category gpu_memcpy", "one of category gpu_memset",
      "one of a graph or of its nodes"},
@@ -493,7 +493,7 @@ class ChromeImport {
   // By thread; in an order that is the same everywhere, since processes are numbered as they come.
   std::map<std::string, std::vector<Begun>> begun_;
   std::vector<Begun> open_;  // operations whose end is none, though they say that they have one
-  ForeignLaunches launches_{kWords};
+  ForeignLaunches launches_{kChromeWords};
   ToolHints hints_;
   std::set<std::string, std::less<>> device_pids_;  // of processes that are devices
   std::map<std::string, uint64_t> uncategorised_;   // events by pid; on a stream: by no pid

@@ -38,7 +38,7 @@ constexpr const char* kTables[] = {
     "NVTX_EVENTS",
 };
 
-constexpr ForeignLaunches::Words kWords = {
+constexpr ForeignLaunches::Words kNsysWords = {
     "the export",
     {"", "table CUPTI_ACTIVITY_KIND_KERNEL", "table CUPTI_ACTIVITY_KIND_MEMCPY",
      "table CUPTI_ACTIVITY_KIND_MEMSET",
@@ -239,7 +239,7 @@ class NsysImport {
 
   NsysExport from_;
   ForeignTrace& trace_;
-  ForeignLaunches launches_{kWords};
+  ForeignLaunches launches_{kNsysWords};
   GpuOfOrdinal gpu_of_;
   std::vector<CpuInterval> open_;
 };

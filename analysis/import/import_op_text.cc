@@ -28,7 +28,7 @@ std::string ShapeOf(std::string_view json) {
 }
 
 // "\"c10::BFloat16\"" -> "BFloat16".
-std::string TextOf(std::string_view json) {
+std::string OpText(std::string_view json) {
   const size_t begin = json.find('"');
   if (begin == std::string_view::npos) return "";
   std::string_view text = json.substr(begin + 1, json.rfind('"') - begin - 1);
@@ -87,9 +87,9 @@ Op MakeOp(std::string_view name, const OpInputs& inputs) {
   Op op;
   op.name = name;
   op.dims = Joined(dims, count, ", ");
-  op.types = Joined(Converted(inputs.types, TextOf), count, ", ");
+  op.types = Joined(Converted(inputs.types, OpText), count, ", ");
   if (count > 0 && NeedsValues(name)) {
-    op.values = Joined(Converted(inputs.values, TextOf), kMostInputs, "; ");
+    op.values = Joined(Converted(inputs.values, OpText), kMostInputs, "; ");
   }
   return op;
 }

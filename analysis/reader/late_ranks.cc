@@ -43,7 +43,7 @@ struct CollectiveWait {
 };
 
 // Of one host.
-struct Host {
+struct RankHost {
   std::unordered_map<uint64_t, std::vector<Entry>> entries;  // by collective
   std::unordered_map<uint64_t, int64_t> first_over_ns;       // of waits, by collective
   std::map<size_t, std::vector<CollectiveWait>> waits;       // by process
@@ -63,7 +63,7 @@ bool IsInCollectives(const ProcessTrace& process) {
 // Follows the outermost wait of a thread.
 class ThreadReader {
  public:
-  ThreadReader(const ProcessTrace& process, size_t number, uint32_t thread, Host* host)
+  ThreadReader(const ProcessTrace& process, size_t number, uint32_t thread, RankHost* host)
       : process_(process), number_(number), thread_(thread), host_(*host) {}
 
   void Resync(std::span<const LabelId> open) {
@@ -112,14 +112,14 @@ class ThreadReader {
   const ProcessTrace& process_;
   const size_t number_;
   const uint32_t thread_;
-  Host& host_;
+  RankHost& host_;
   uint64_t next_ = 0;
   size_t depth_ = 0;    // waits that are open
   bool known_ = false;  // one is open since |wait_| began, and it is not known yet for what
   CollectiveWait wait_;
 };
 
-void ReadProcess(const ProcessTrace& process, size_t number, Host* host) {
+void ReadCollectives(const ProcessTrace& process, size_t number, RankHost* host) {
   const std::shared_ptr<const EventSource> source = SourceOf(process);
   for (uint32_t thread = 0; thread < process.threads.size(); ++thread) {
     ThreadReader reader(process, number, thread, host);
@@ -134,7 +134,7 @@ void ReadProcess(const ProcessTrace& process, size_t number, Host* host) {
 
 // Who entered last while |process| waited; absent: nobody did.
 std::optional<Entry> LastWithin(const CollectiveWait& wait, size_t process, bool is_reduction,
-                                const Host& host) {
+                                const RankHost& host) {
   const auto entries = host.entries.find(wait.what);
   if (entries == host.entries.end()) return std::nullopt;
   Entry last{process, wait.time.begin_ns};
@@ -176,7 +176,7 @@ void CutWait(const CollectiveWait& wait, LabelId late, int64_t entered_ns,
   edits->push_back(edit(cut, Rank::kBegin, SlotKind::kBegin, wait.label, entered_ns));
 }
 
-void NameLateRanks(const Host& host, Run* run) {
+void NameLateRanks(const RankHost& host, Run* run) {
   for (const auto& [number, waits] : host.waits) {
     ProcessTrace* process = &run->processes[number];
     NamingEdits edits(process->threads.size());
@@ -194,10 +194,10 @@ void NameLateRanks(const Host& host, Run* run) {
 }  // namespace
 
 void NameLateRanks(Run* run) {
-  std::map<std::string, Host> hosts;
+  std::map<std::string, RankHost> hosts;
   for (size_t p = 0; p < run->processes.size(); ++p) {
     const ProcessTrace& process = run->processes[p];
-    if (IsInCollectives(process)) ReadProcess(process, p, &hosts[process.identity.host]);
+    if (IsInCollectives(process)) ReadCollectives(process, p, &hosts[process.identity.host]);
   }
   for (const auto& [name, host] : hosts) NameLateRanks(host, run);
 }

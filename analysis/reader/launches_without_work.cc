@@ -24,7 +24,7 @@ bool IsToBeWhole(const ProcessTrace& process) {
          process.span_end != SpanEnd::kGoesOn;
 }
 
-constexpr char kReason[] = "what was launched was not recorded";
+constexpr char kLostWorkReason[] = "what was launched was not recorded";
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void NoteLaunchesWithoutWork(ProcessTrace* process, std::vector<std::string>* pr
     first_ns = std::min(first_ns, call.start_ns);
   }
   if (launches == 0) return;
-  process->unknown.push_back({first_ns, kOpenEnded, kReason});
+  process->unknown.push_back({first_ns, kOpenEnded, kLostWorkReason});
   problems->push_back("pid " + std::to_string(process->identity.pid) + " launched kernels by " +
                       Counted(launches, "call") +
                       ", and CUPTI recorded none of these kernels and did not say why. GPU time is "

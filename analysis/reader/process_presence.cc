@@ -66,6 +66,11 @@ Presence PresenceHere(const ProcessIdentity& identity) {
 
 int64_t RealtimeNow() { return ReadClock(CLOCK_REALTIME); }
 
+std::string OwnHost() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0' ? name : "localhost";
+}
+
 std::string OwnBootId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -74,10 +79,7 @@ std::string OwnBootId() {
 }
 
 Presence PresenceOf(const ProcessIdentity& identity) {
-  char host[256] = {};
-  if (gethostname(host, sizeof(host) - 1) != 0 || identity.host != host) {
-    return Presence::kElsewhere;
-  }
+  if (identity.host != OwnHost()) return Presence::kElsewhere;
   return PresenceHere(identity);
 }
 

@@ -23,6 +23,9 @@ Presence PresenceOf(const ProcessIdentity& identity);
 // Likewise, by what its trace says of its machine and its pids, where it does.
 Presence PresenceByTrace(const ProcessTrace& process);
 
+// The name of this machine, as a recorder writes it.
+std::string OwnHost();
+
 // What tells this boot of this machine's kernel from all others; empty where /proc does not say.
 std::string OwnBootId();
 

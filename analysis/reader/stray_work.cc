@@ -15,7 +15,7 @@
 namespace gpubound {
 namespace {
 
-constexpr char kReason[] = "a kill left work of which nothing says on which device it ran";
+constexpr char kStrayReason[] = "a kill left work of which nothing says on which device it ran";
 
 // Rows begin with 1.
 bool IsStray(const ProcessTrace& process, StreamId stream) {
@@ -62,7 +62,7 @@ void CallUnknown(ProcessTrace* process) {
   std::erase_if(process->device_work,
                 [process](const DeviceWork& work) { return IsStray(*process, work.stream); });
   for (const Interval& time : Union(std::move(times))) {
-    process->unknown.push_back({time.begin_ns, time.end_ns, kReason});
+    process->unknown.push_back({time.begin_ns, time.end_ns, kStrayReason});
   }
 }
 

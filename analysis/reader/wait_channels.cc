@@ -33,7 +33,7 @@ int64_t NumberAtBegin(std::string_view text) {
 }
 
 // What the processes of one host say about their channels.
-struct Host {
+struct ChannelHost {
   std::set<int64_t> pids;                            // of the run
   std::map<std::string, std::set<int64_t>> holders;  // by end
   std::map<std::string, std::string> other_end;      // of sockets
@@ -63,7 +63,7 @@ struct Host {
 };
 
 // The pids in |label|'s text, with a blank between each two; empty where it names nobody else.
-std::string AwaitedBy(int64_t own_pid, const Label& label, const Host& host) {
+std::string AwaitedBy(int64_t own_pid, const Label& label, const ChannelHost& host) {
   std::set<int64_t> awaited;
   for (const std::string& word : Words(label.text)) awaited.merge(host.Awaited(word));
   std::string text;
@@ -77,16 +77,16 @@ std::string AwaitedBy(int64_t own_pid, const Label& label, const Host& host) {
 }  // namespace
 
 void NameAwaitedProcesses(Run* run) {
-  std::map<std::string, Host> hosts;
+  std::map<std::string, ChannelHost> hosts;
   for (const ProcessTrace& process : run->processes) {
-    Host& host = hosts[process.identity.host];
+    ChannelHost& host = hosts[process.identity.host];
     host.pids.insert(process.identity.pid);
     for (const Label& label : process.labels) {
       if (label.kind == LabelKind::kLayer) host.Learn(label);
     }
   }
   for (ProcessTrace& process : run->processes) {
-    const Host& host = hosts[process.identity.host];
+    const ChannelHost& host = hosts[process.identity.host];
     for (Label& label : process.labels) {
       if (label.kind != LabelKind::kLayer || label.domain != kChannelDomain) continue;
       const std::string awaited = AwaitedBy(process.identity.pid, label, host);

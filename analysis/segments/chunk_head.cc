@@ -8,13 +8,11 @@
 namespace gpubound {
 namespace {
 
-uint32_t U32(int64_t value) { return static_cast<uint32_t>(value); }
-
 ChunkHead HeadOf(const Query& query) {
   ChunkHead head;
   head.id = query.Int(0);
   head.row.family = static_cast<EventFamily>(query.Int(1));
-  head.row.thread = U32(query.Int(2));
+  head.row.thread = query.Uint32(2);
   head.row.first_sequence = static_cast<uint64_t>(query.Int(3));
   head.row.sequence_count = static_cast<uint64_t>(query.Int(4));
   head.row.event_count = static_cast<uint64_t>(query.Int(5));
@@ -22,7 +20,7 @@ ChunkHead HeadOf(const Query& query) {
   head.row.max_ns = query.Int(7);
   head.row.compression = static_cast<ChunkCompression>(query.Int(8));
   head.row.raw_bytes = static_cast<uint64_t>(query.Int(9));
-  head.row.crc = U32(query.Int(10));
+  head.row.crc = query.Uint32(10);
   return head;
 }
 

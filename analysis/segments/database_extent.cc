@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
+constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 constexpr size_t kHeaderBytes = 100;
 constexpr size_t kPageSizeAt = 16;
 constexpr size_t kChangesAt = 24;
@@ -55,7 +55,7 @@ std::optional<DatabaseExtent> ExtentOf(const std::string& path) {
   const std::string bytes = HeaderOf(path);
   const std::string_view header = bytes;
   uint64_t pages = 0;
-  if (header.starts_with(kMagic)) {
+  if (header.starts_with(kDatabaseMagic)) {
     const uint32_t page = BigEndian(header.substr(kPageSizeAt, 2));
     extent.page = PageBytes(page == 1 ? 65536 : page);
     // Old writers of SQLite left the count as it was.

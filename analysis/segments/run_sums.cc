@@ -25,8 +25,8 @@
 namespace gpubound {
 namespace {
 
-constexpr std::string_view kMagic = "GPBDSUMS";
-constexpr size_t kVersionAt = kMagic.size();
+constexpr std::string_view kSumsMagic = "GPBDSUMS";
+constexpr size_t kVersionAt = kSumsMagic.size();
 constexpr size_t kChecksumAt = kVersionAt + 4;
 constexpr size_t kRawSizeAt = kChecksumAt + 4;
 constexpr size_t kBodyAt = kRawSizeAt + 8;
@@ -90,11 +90,11 @@ Result<std::shared_ptr<const RunSums>> ReadRunSums(const std::string& folder) {
   // The rest only of what begins as it should, and is no longer than what it says to hold.
   std::error_code ignored;
   const uintmax_t bytes = std::filesystem::file_size(path, ignored);
-  if (text.size() == kBodyAt && text.starts_with(kMagic) &&
+  if (text.size() == kBodyAt && text.starts_with(kSumsMagic) &&
       bytes <= kBodyAt + NumberAt(text, kRawSizeAt, 8) + kMostOverhead) {
     text.append(std::istreambuf_iterator<char>(file), {});
   }
-  if (text.size() < kBodyAt || !text.starts_with(kMagic)) {
+  if (text.size() < kBodyAt || !text.starts_with(kSumsMagic)) {
     return Unreadable(path, "something else, or a part of them", "the run's sums");
   }
   const uint64_t version = NumberAt(text, kVersionAt, 4);
@@ -133,7 +133,7 @@ Status WriteRunSums(const std::string& folder, RunSums* sums) {
   std::string checked;
   Append(raw.size(), 8, &checked);
   checked.append(reinterpret_cast<const char*>(body.data()), body.size());
-  std::string text(kMagic);
+  std::string text(kSumsMagic);
   Append(kSumsVersion, 4, &text);
   Append(Crc32c(BytesOf(checked)), 4, &text);
   text += checked;

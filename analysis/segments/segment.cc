@@ -28,8 +28,6 @@ constexpr int64_t kMostMissing = 100'000;
 // SQLite keeps of a file that is not mapped.
 constexpr size_t kMostMapped = size_t{2} << 20;
 
-uint32_t U32(int64_t value) { return static_cast<uint32_t>(value); }
-
 bool IsZeroUuid(const std::string& uuid) {
   return uuid.find_first_not_of("GPU-0") == std::string::npos;
 }
@@ -138,7 +136,8 @@ void Segment::ReadMeta() {
   while (query.Step()) meta_[query.Text(0)] = query.Text(1);
   if (query.failed()) meta_problem_ = database_.LastErrorOf("meta");
   const auto number = meta_.find("segment");
-  if (number != meta_.end()) number_ = U32(ParseInt(number->second).value_or(number_));
+  if (number != meta_.end())
+    number_ = static_cast<uint32_t>(ParseInt(number->second).value_or(number_));
   const auto host = meta_.find("host");
   const auto pid = meta_.find("pid");
   const auto start = meta_.find("start_realtime_ns");
@@ -224,7 +223,7 @@ void Segment::ReadThreads(ProcessTrace* process) {
     if (added) process->threads.emplace_back();
     ThreadTrace& thread = process->threads[entry->second];
     thread.ordinal = ordinal;
-    thread.tid = U32(query.Int(1));
+    thread.tid = query.Uint32(1);
     thread.name = query.Text(2);
   }
   CheckEnd(query, "thread");
@@ -250,18 +249,18 @@ void Segment::ReadDevices(ProcessTrace* process) {
     Device* device = RowAt(&process->devices, query.Int(0));
     if (device == nullptr) continue;
     DeviceInfo& info = device->info;
-    info.index = U32(query.Int(1));
+    info.index = query.Uint32(1);
     device->uuid = query.Text(2);
     if (IsZeroUuid(device->uuid)) device->uuid.clear();
     device->name = query.Text(3);
-    info.multiprocessors = U32(query.Int(4));
-    info.max_warps_per_multiprocessor = U32(query.Int(5));
-    info.max_blocks_per_multiprocessor = U32(query.Int(6));
-    info.max_registers_per_multiprocessor = U32(query.Int(7));
-    info.max_shared_bytes_per_multiprocessor = U32(query.Int(8));
-    info.threads_per_warp = U32(query.Int(9));
-    info.compute_capability_major = U32(query.Int(10));
-    info.compute_capability_minor = U32(query.Int(11));
+    info.multiprocessors = query.Uint32(4);
+    info.max_warps_per_multiprocessor = query.Uint32(5);
+    info.max_blocks_per_multiprocessor = query.Uint32(6);
+    info.max_registers_per_multiprocessor = query.Uint32(7);
+    info.max_shared_bytes_per_multiprocessor = query.Uint32(8);
+    info.threads_per_warp = query.Uint32(9);
+    info.compute_capability_major = query.Uint32(10);
+    info.compute_capability_minor = query.Uint32(11);
     info.memory_bytes = static_cast<uint64_t>(query.Int(12));
     info.simulated = query.Int(13) != 0;
   }
@@ -273,7 +272,7 @@ void Segment::ReadStreams(ProcessTrace* process) {
   while (query.Step()) {
     Stream* stream = RowAt(&process->streams, query.Int(0));
     if (stream == nullptr) continue;
-    *stream = {static_cast<DeviceId>(query.Int(1)), U32(query.Int(2)), U32(query.Int(3))};
+    *stream = {static_cast<DeviceId>(query.Int(1)), query.Uint32(2), query.Uint32(3)};
   }
   CheckEnd(query, "stream");
 }
@@ -289,12 +288,12 @@ void Segment::ReadWorks(ProcessTrace* process) {
     work->info.copy_kind = static_cast<uint8_t>(query.Int(2));
     work->name = query.Text(3);
     for (int axis = 0; axis < 3; ++axis) {
-      work->info.grid[axis] = U32(query.Int(4 + axis));
-      work->info.block[axis] = U32(query.Int(7 + axis));
+      work->info.grid[axis] = query.Uint32(4 + axis);
+      work->info.block[axis] = query.Uint32(7 + axis);
     }
-    work->info.registers_per_thread = U32(query.Int(10));
-    work->info.static_shared_bytes = U32(query.Int(11));
-    work->info.dynamic_shared_bytes = U32(query.Int(12));
+    work->info.registers_per_thread = query.Uint32(10);
+    work->info.static_shared_bytes = query.Uint32(11);
+    work->info.dynamic_shared_bytes = query.Uint32(12);
   }
   CheckEnd(query, "work");
 }
@@ -313,7 +312,7 @@ void Segment::ReadOps(ProcessTrace* process) {
   while (work.Step()) {
     Work* row = RowAt(&process->works, work.Int(0));
     if (row == nullptr) continue;
-    row->op = U32(work.Int(1));
+    row->op = work.Uint32(1);
     row->begins_op = work.Int(2) != 0;
   }
   CheckEnd(work, "work_op");
@@ -358,7 +357,7 @@ void Segment::ReadGraphNodes(ProcessTrace* process) {
   std::vector<GraphNode> read;
   Query query = database_.Prepare("SELECT node, graph, type, operation, name FROM graph_node");
   while (query.Step()) {
-    read.push_back({{static_cast<uint64_t>(query.Int(0)), U32(query.Int(1)), U32(query.Int(2)),
+    read.push_back({{static_cast<uint64_t>(query.Int(0)), query.Uint32(1), query.Uint32(2),
                      static_cast<LabelId>(query.Int(3))},
                     query.Text(4)});
   }
@@ -376,8 +375,8 @@ void Segment::ReadContexts(ProcessTrace* process) {
   Query query = database_.Prepare(
       "SELECT device, context, parent, multiprocessors, is_green FROM context ORDER BY 1, 2");
   while (query.Step()) {
-    process->contexts.push_back({U32(query.Int(0)), U32(query.Int(1)), U32(query.Int(2)),
-                                 U32(query.Int(3)), query.Int(4) != 0});
+    process->contexts.push_back(
+        {query.Uint32(0), query.Uint32(1), query.Uint32(2), query.Uint32(3), query.Int(4) != 0});
   }
   CheckEnd(query, "context");
 }

@@ -15,8 +15,6 @@
 namespace gpubound {
 namespace {
 
-uint32_t U32(int64_t value) { return static_cast<uint32_t>(value); }
-
 std::tuple<std::string, uint32_t, int64_t> KeyOf(const DeviceClientSeen& seen) {
   return {seen.uuid, seen.client.pid, seen.client.first_ns};
 }
@@ -36,7 +34,7 @@ void Segment::ReadDeviceClients(ProcessTrace* process) {
     DeviceClientSeen read;
     read.uuid = query.Text(0);
     read.name = query.Text(2);
-    read.client = {U32(query.Int(1)), query.Int(3) != 0, query.Int(4), query.Int(5)};
+    read.client = {query.Uint32(1), query.Int(3) != 0, query.Int(4), query.Int(5)};
     const bool has_gone = read.client.last_ns != INT64_MAX;
     if (!IsPlausibleTime(read.client.first_ns)) continue;
     if (has_gone && !IsPlausibleTime(read.client.last_ns)) continue;
@@ -77,7 +75,7 @@ void Segment::ReadProcessTree(ProcessTrace* process) {
       "ORDER BY time_ns");
   while (query.Step()) {
     process->process_tree.push_back(
-        {query.Int(0), U32(query.Int(1)), query.Int(2), query.Int(3), query.Int(4)});
+        {query.Int(0), query.Uint32(1), query.Int(2), query.Int(3), query.Int(4)});
   }
   CheckEnd(query, "process_tree");
 }
@@ -88,7 +86,7 @@ void Segment::ReadCounters(ProcessTrace* process) {
       "SELECT device, begin_ns, end_ns, ifnull(sm_active, -1), ifnull(warps_active, -1), "
       "ifnull(dram_throughput, -1) FROM counter_sample ORDER BY begin_ns");
   while (query.Step()) {
-    process->counters.push_back({U32(query.Int(0)),
+    process->counters.push_back({query.Uint32(0),
                                  query.Int(1),
                                  query.Int(2),
                                  {query.Real(3), query.Real(4), query.Real(5)}});
@@ -119,8 +117,7 @@ void Segment::ReadFrames(ProcessTrace* process) {
     const bool has_function = frames.Int(4) != 0 && function > 0 && function <= kMaxRowId;
     Frame* frame = has_caller && has_function ? RowAt(&process->frames, id) : nullptr;
     if (frame != nullptr) {
-      *frame = {static_cast<FrameId>(caller), static_cast<FunctionId>(function),
-                U32(frames.Int(3))};
+      *frame = {static_cast<FrameId>(caller), static_cast<FunctionId>(function), frames.Uint32(3)};
     } else if (refused.empty()) {
       refused = "row " + std::to_string(id) + ": " +
                 (!has_caller     ? "its caller " + std::to_string(caller)

@@ -50,7 +50,7 @@ std::string UriOf(const std::string& path, const char* parameters) {
 }
 
 // Of address space, not of memory.
-constexpr sqlite3_int64 kMostMapped = sqlite3_int64{1} << 40;
+constexpr sqlite3_int64 kWholeDatabase = sqlite3_int64{1} << 40;
 
 bool map_files = false;
 
@@ -210,12 +210,12 @@ void Database::PrepareForThreads() {
 void Database::MapAnew() {
   if (!may_be_mapped_) return;
   if (!mapped_) {
-    const std::string pragma = "PRAGMA mmap_size=" + std::to_string(kMostMapped);
+    const std::string pragma = "PRAGMA mmap_size=" + std::to_string(kWholeDatabase);
     sqlite3_exec(database_.get(), pragma.c_str(), nullptr, nullptr, nullptr);
     mapped_ = true;
     return;
   }
-  for (sqlite3_int64 limit : {sqlite3_int64{0}, kMostMapped}) {
+  for (sqlite3_int64 limit : {sqlite3_int64{0}, kWholeDatabase}) {
     sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_MMAP_SIZE, &limit);
   }
 }

@@ -37,6 +37,7 @@ class Query {
 
   bool IsInteger(int column) const;  // else it is NULL or of another type
   int64_t Int(int column) const;
+  uint32_t Uint32(int column) const { return static_cast<uint32_t>(Int(column)); }
   double Real(int column) const;
   std::string Text(int column) const;
   std::span<const std::byte> Blob(int column) const;

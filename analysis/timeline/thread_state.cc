@@ -10,7 +10,7 @@ namespace gpubound {
 namespace {
 
 // So many scopes are looked at one by one.
-constexpr size_t kNear = 32;
+constexpr size_t kFewScopes = 32;
 
 }  // namespace
 
@@ -145,7 +145,7 @@ void ThreadState::Compact() {
 void ThreadState::NoteRange(uint64_t range) { ranges_.emplace(range, open_.size() - 1); }
 
 void ThreadState::EndSlowPath(LabelId label, ThreadTally* tally) {
-  const size_t far = open_.size() > kNear ? open_.size() - kNear : 1;
+  const size_t far = open_.size() > kFewScopes ? open_.size() - kFewScopes : 1;
   for (size_t i = open_.size(); i-- > far;) {
     if (open_[i].is_scope && open_[i].label == label && !open_[i].ended) return Erase(i, tally);
   }
@@ -170,13 +170,13 @@ void ThreadState::UnmapScope(const Open& scope) {
   } else {
     innermost_[scope.label] = scope.same_beneath;
   }
-  if (2 * open_.size() <= kNear) MapScopes();
+  if (2 * open_.size() <= kFewScopes) MapScopes();
 }
 
 // All that are open, or none where a look at each is as fast.
 void ThreadState::MapScopes() {
   innermost_ = {};
-  scopes_mapped_ = open_.size() > kNear;
+  scopes_mapped_ = open_.size() > kFewScopes;
   for (uint32_t place = 1; scopes_mapped_ && place < open_.size(); ++place) {
     if (open_[place].is_scope && !open_[place].ended) MapScope(place);
   }

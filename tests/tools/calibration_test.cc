@@ -117,9 +117,9 @@ Verification Verified(double corrected) {
   Verification verification;
   verification.command = {"train"};
   verification.rounds = {{1e9, 1.1e9, corrected * 1e9, 0, 2e9, 2.04e9}};
-  verification.cpu = {1.02, RatioInterval{1.01, 1.03}};
-  verification.slowdown = {1.1, RatioInterval{1.05, 1.15}};
-  verification.corrected = {corrected, RatioInterval{corrected - 0.01, corrected + 0.01}};
+  verification.cpu = {1.02, RatioRange{1.01, 1.03}};
+  verification.slowdown = {1.1, RatioRange{1.05, 1.15}};
+  verification.corrected = {corrected, RatioRange{corrected - 0.01, corrected + 0.01}};
   return verification;
 }
 
@@ -201,7 +201,7 @@ TEST(VerificationTest, SaysWhatMoreRoundsDoNotTell) {
   EXPECT_THAT(RenderVerification(OfRounds(6, 1e8), -1), HasSubstr("more rounds do not tell"));
   EXPECT_THAT(RenderVerification(OfRounds(6, 0), -1), Not(HasSubstr("more rounds")));
   Verification wide = OfRounds(6, 0);
-  wide.corrected.interval = RatioInterval{0.9, 1.1};
+  wide.corrected.interval = RatioRange{0.9, 1.1};
   EXPECT_THAT(RenderVerification(wide, 0.02), HasSubstr("More --rounds"));
 }
 

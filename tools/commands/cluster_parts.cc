@@ -20,7 +20,7 @@
 namespace gpubound {
 namespace {
 
-constexpr char kPython[] = "python3";
+constexpr char kClusterPython[] = "python3";
 
 int Complain(const std::string& object, const std::string& found) {
   PrintError(Error{"reducing the run on an engine", object, found, "python3 with gpubound",
@@ -43,16 +43,16 @@ int PartsOfCluster::Make(const std::string& run, const ClusterQuestion& question
   path_ = path;
   std::string ranges;
   for (const std::string& name : question.operations) ranges += (ranges.empty() ? "" : ",") + name;
-  std::vector<std::string> words = {kPython, "-m", "gpubound.cluster", run, "--on", question.engine,
-                                    "-o",    path_};
+  std::vector<std::string> words = {
+      kClusterPython, "-m", "gpubound.cluster", run, "--on", question.engine, "-o", path_};
   if (question.timeout_s > 0) {
     words.push_back("--timeout=" + std::to_string(question.timeout_s));
   }
   if (!ranges.empty()) words.push_back("--operations=" + ranges);
   const std::vector<char*> argv = ArgvOf(words);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, kPython, nullptr, nullptr, argv.data(), environ);
-  if (failed != 0) return Complain(kPython, std::generic_category().message(failed));
+  const int failed = posix_spawnp(&child, kClusterPython, nullptr, nullptr, argv.data(), environ);
+  if (failed != 0) return Complain(kClusterPython, std::generic_category().message(failed));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (!WIFEXITED(status)) return Complain(run, "a python3 that was killed");

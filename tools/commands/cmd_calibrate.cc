@@ -26,7 +26,7 @@ namespace {
 
 constexpr char kPython[] = "python3";  // a machine may have none
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kCalibrateHelp = {
     "gpubound calibrate", "[OPTIONS]",
     "Measures what recording costs per event on this machine: scopes and instants from C++ and\n"
     "Python, wrapped Python calls, CUDA API calls. Takes some seconds, less than a minute, and is\n"
@@ -56,7 +56,7 @@ int Calibrate(const Arguments& words) {
   options.python = kPython;
   options.seed = std::random_device()();
   bool json = false;
-  OptionParser parser(kHelp);
+  OptionParser parser(kCalibrateHelp);
   parser.AddFlag("--json", &json, "JSON (gpubound.calibration.v1), the stable form");
   parser.AddOption("--python", &options.python, "Interpreter to measure (default: python3)")
       .Value("PATH");

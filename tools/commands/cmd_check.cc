@@ -24,7 +24,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kCheckHelp = {
     "gpubound check", "[OPTIONS] [RUN] --require EXPRESSION",
     "Holds a run to what is expected of it. RUN is the directory of a run; without it, the newest\n"
     "*.gpubound directory here.",
@@ -180,7 +180,7 @@ bool IsOfBaseline(const Requirement& requirement) {
 
 int CheckRun(const Arguments& words) {
   CheckArguments arguments;
-  OptionParser parser(kHelp);
+  OptionParser parser(kCheckHelp);
   parser.AddOption("RUN", &arguments.run, "Directory of a run").Value("");
   parser.AddOption("--require", &arguments.expressions, "What has to hold; may be repeated")
       .Value("EXPRESSION")

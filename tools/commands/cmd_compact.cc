@@ -20,7 +20,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kCompactHelp = {
     "gpubound compact", "[OPTIONS] RUN",
     "Sums the older time of a run, exactly, and removes its events but for those around slow\n"
     "iterations. Reports show the totals of the whole run as before. What needs every event is\n"
@@ -51,7 +51,7 @@ int CompactStoredRun(const Arguments& words) {
   std::string run;
   RetentionOptions retention;
   std::vector<std::string> operations;
-  OptionParser parser(kHelp);
+  OptionParser parser(kCompactHelp);
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
   AddRetentionOptions(&parser, &retention);
   AddOperationsOption(&parser, &operations);

@@ -26,7 +26,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kCompareHelp = {
     "gpubound compare", "[OPTIONS] RUN RUN... | RUN... -- RUN... | --group NAME=RUN,RUN...",
     "Prints how much faster or slower runs are than the first, and which operation made them so;\n"
     "--full also how GPU busy, GPU time of each operation and idle time by cause differ.",
@@ -144,7 +144,7 @@ int CompareRuns(const Arguments& all_words) {
   bool json = false;
   bool force = false;
   std::string html;  // file to write; empty: none
-  OptionParser parser(kHelp);
+  OptionParser parser(kCompareHelp);
   parser.AddOption("RUN", &runs, "Directories of runs").Value("");
   parser.AddOption("--group", &named, "A group of repeated runs; may be repeated")
       .Value("NAME=RUN,RUN...")

@@ -22,7 +22,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kDoctorHelp = {
     "gpubound doctor", "[OPTIONS] [RUN]",
     "With RUN, prints the ledger of that trace: everything that was lost, guessed or doubtful "
     "while\n"
@@ -59,7 +59,7 @@ int PrintLedger(const std::string& run, bool all, const TextOptions& options) {
 int RunDoctor(const Arguments& words) {
   std::string run;
   bool all = false;
-  OptionParser parser(kHelp);
+  OptionParser parser(kDoctorHelp);
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
   parser.AddFlag("--all", &all, "List the counters that are zero too");
   if (const auto over = parser.Parse(words, kExitWrongUse)) return *over;

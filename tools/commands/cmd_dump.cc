@@ -21,7 +21,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kDumpHelp = {
     "gpubound dump", "[RUN] [--pid PID]",
     "Prints the stack of each Python thread as the recorder last looked at it, innermost frame\n"
     "first: what a run is doing, or was doing when it ended or hung. It reads what the run has "
@@ -58,7 +58,7 @@ bool AnyGoesOn(const Run& run) {
 int DumpStacks(const Arguments& words) {
   std::string path;
   std::string pid_text;
-  OptionParser parser(kHelp);
+  OptionParser parser(kDumpHelp);
   parser.AddOption("RUN", &path, "Directory of a run").Value("");
   parser.AddOption("--pid", &pid_text, "Of this process alone")
       .Check(WholeNumber(1, kLargestPid))

@@ -19,7 +19,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kEnvHelp = {
     "gpubound env", "[OPTIONS]",
     "Prints the variables that make a program, and everything it starts, part of a run, for where\n"
     "`gpubound run` cannot start it itself; and every setting that the profiler reads.",
@@ -42,7 +42,7 @@ std::string ChooseRun(const std::string& output) {
 int PrintEnvironment(const Arguments& words) {
   std::string output;
   bool json = false;
-  OptionParser parser(kHelp);
+  OptionParser parser(kEnvHelp);
   parser
       .AddOption("-o,--output", &output,
                  "Run directory to name (default: $GPUBOUND_RUN, else run-TIME-PID.gpubound here); "

@@ -28,7 +28,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kExportHelp = {
     "gpubound export", "RUN --FORMAT FILE...",
     "Gives a run to other tools, in one or more formats. A file is written whole or\n"
     "not at all. - in place of FILE writes text formats to stdout.",
@@ -110,7 +110,7 @@ int ExportRun(const Arguments& words) {
   std::vector<std::string> paths(kFormatCount);
   bool force = false;
   std::string sent_to;
-  OptionParser parser(kHelp);
+  OptionParser parser(kExportHelp);
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
   for (size_t i = 0; i < kFormatCount; ++i) {
     parser.AddOption(kFormats[i].option, &paths[i], kFormats[i].description)

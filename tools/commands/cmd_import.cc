@@ -24,7 +24,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kImportHelp = {
     "gpubound import", "[OPTIONS] FILE",
     "Makes a run out of a trace that another tool wrote, so that every command works on it. FILE "
     "is\n"
@@ -54,7 +54,7 @@ void RemoveRemains(const RunDirectory& directory) {
 int ImportRun(const Arguments& words) {
   std::string file;
   std::string output;
-  OptionParser parser(kHelp);
+  OptionParser parser(kImportHelp);
   parser.AddOption("FILE", &file, "Trace to import; - for standard input").Value("");
   parser.AddOption("-o,--output", &output, "Directory of the run (default: NAME-TIME-PID.gpubound)")
       .Check(NewFolder())

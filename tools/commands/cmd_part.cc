@@ -2,7 +2,6 @@
 //
 // `gpubound part` and `gpubound merge`: a run of many machines, reduced where the files of each lie.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -14,6 +13,7 @@
 #include "analysis/parts/machine_part.h"
 #include "analysis/parts/part_file.h"
 #include "analysis/parts/part_report.h"
+#include "analysis/reader/process_presence.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/operations_option.h"
 #include "tools/commands/option_parser.h"
@@ -50,12 +50,6 @@ constexpr CommandHelp kMergeHelp = {
     "  gpubound merge rack1.part rack2.part -o train.part\n"};
 
 constexpr char kThisMachine[] = "this";
-
-// As the recorder calls it.
-std::string HostName() {
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0' ? name : "localhost";
-}
 
 // Where the part of |host| goes that -o says.
 std::string FileOf(const std::string& output, const std::string& host) {
@@ -103,7 +97,7 @@ int MakePartOfRun(const Arguments& words) {
     return kExitWrongUse;
   }
   PrepareAnalysis();
-  if (machine == kThisMachine) machine = HostName();
+  if (machine == kThisMachine) machine = OwnHost();
   const Result<std::vector<MachinePart>> parts = [&]() -> Result<std::vector<MachinePart>> {
     const ProgressNote note("reducing " + run);
     Lateness lateness;
@@ -120,7 +114,7 @@ int MakePartOfRun(const Arguments& words) {
     PrintError(parts.error());
     return kExitUnreadable;
   }
-  const std::string host = machine.empty() ? HostName() : machine;
+  const std::string host = machine.empty() ? OwnHost() : machine;
   return Store(FileOf(output, host), StoreParts(*parts));
 }
 

@@ -38,7 +38,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kReportHelp = {
     "gpubound report", "[OPTIONS] [RUN...]",
     "Prints where the time of each operation went, and how much of it the GPU was really working.\n"
     "RUN is the directory of a run; without it, the newest *.gpubound directory here. Only --plot\n"
@@ -113,7 +113,7 @@ std::string Contradiction(const OptionParser& parser, const std::string& format)
 }
 
 std::optional<int> ParseReportArguments(const Arguments& words, ReportArguments* arguments) {
-  OptionParser parser(kHelp);
+  OptionParser parser(kReportHelp);
   parser.AddOption("RUN", &arguments->runs, "Directory of a run").Value("");
   parser.AddFlag("--json", &arguments->json, "JSON (gpubound.report.v1), the stable form");
   parser.AddFlag("--all-processes", &arguments->all_processes,

@@ -44,17 +44,12 @@ namespace {
 
 constexpr char kRecording[] = "recording the run";  // for errors
 
-std::string HostName() {
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
-}
-
 RunRecord BeginRecord(const Arguments& command) {
   RunRecord record;
   record.command = command;
   std::error_code ignored;
   record.cwd = std::filesystem::current_path(ignored).string();
-  record.host = HostName();
+  record.host = OwnHost();
   record.boot_id = OwnBootId();
   record.job = LaunchedJob(EnvironmentVariable);
   record.start_monotonic_ns = ReadClockNs(CLOCK_MONOTONIC);
@@ -150,7 +145,7 @@ void GiveCalibration(const RunArguments& arguments, const LibraryFiles& librarie
 }
 
 // What became of the program, and whether this launcher is the one that speaks for the run.
-struct Outcome {
+struct RunOutcome {
   int exit_status = kExitLauncherFailed;
   bool ran = false;
   bool owns_run = true;      // false: another launcher started the run that this one joined
@@ -256,8 +251,8 @@ class LauncherRecord {
   bool owns_run_ = false;
 };
 
-Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
-                 const RunDirectory& directory) {
+RunOutcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
+                    const RunDirectory& directory) {
   const Arguments& command = arguments.command;
   LauncherRecord record(directory, command);
   const PackageWhenDisabled package(libraries);
@@ -281,7 +276,7 @@ Outcome RunToEnd(const RunArguments& arguments, const LibraryFiles& libraries,
     }
   });
   const ProgramEnd end = program.Wait();
-  const Outcome outcome = {end.ExitStatus(), /*ran=*/true, record.owns_run(), FailureOf(end)};
+  const RunOutcome outcome = {end.ExitStatus(), /*ran=*/true, record.owns_run(), FailureOf(end)};
   Diagnose(Level::kDebug, fmt::format("the program ended: {}",
                                       outcome.failure.empty() ? "exit status 0" : outcome.failure));
   if (!outcome.owns_run) return outcome;
@@ -308,7 +303,7 @@ int RunProgram(const Arguments& words) {
   Diagnose(Level::kDebug, fmt::format("records with {} into {}", EscapeName(libraries->core),
                                       EscapeName(directory->path)));
 
-  const Outcome outcome = RunToEnd(arguments, *libraries, *directory);
+  const RunOutcome outcome = RunToEnd(arguments, *libraries, *directory);
   // Where several launchers share a run, the first one speaks: the others may still be writing.
   if (!outcome.ran || !outcome.owns_run) return outcome.exit_status;
   Guarded("ending the run", directory->path, [&] {

@@ -27,7 +27,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kSqlHelp = {
     "gpubound sql", "[OPTIONS] RUN [QUERY]",
     "Runs SQL (SQLite's) on the tables of a run; without QUERY, what comes on stdin.\n"
     "The run is only read. A query that limits begin_ns or time_ns, process or\n"
@@ -137,7 +137,7 @@ int QueryRun(const Arguments& words) {
   bool csv = false;
   bool json = false;
   bool tables = false;
-  OptionParser parser(kHelp);
+  OptionParser parser(kSqlHelp);
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
   parser.AddOption("QUERY", &query, "SQL; several statements with ';' between them").Value("");
   parser.AddFlag("--json", &json, "Print an array of objects for each statement");

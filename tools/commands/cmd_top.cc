@@ -28,7 +28,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kTopHelp = {
     "gpubound top", "[OPTIONS] [RUN]",
     "Shows what a run does while it goes on: what limits it so far, as gpubound report would say,\n"
     "and GPU busy, operations, throughput and iterations over the last 1, 10 and 60 seconds, and\n"
@@ -95,7 +95,7 @@ int WatchRun(const Arguments& words) {
   bool once = false;
   bool json = false;
   std::string exported_to;
-  OptionParser parser(kHelp);
+  OptionParser parser(kTopHelp);
   parser.AddOption("RUN", &path, "Directory of a run").Value("");
   parser.AddFlag("--once", &once, "Print how it is now, and end; so it is without a terminal");
   parser.AddFlag("--json", &json,

@@ -20,7 +20,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kVerifyHelp = {
     "gpubound verify", "[OPTIONS] -- CMD...",
     "Runs CMD several times with and without the profiler, in turns and in random order, and\n"
     "prints the slowdown and the residual: how far the corrected time of the profiled runs is "
@@ -49,7 +49,7 @@ std::optional<int> ParseVerifyArguments(const Arguments& words, VerifyArguments*
   constexpr int kMostRounds = 1000;
   constexpr int kShortestTurnMs = 10;
   constexpr int kLongestTurnMs = 10'000;
-  OptionParser parser(kHelp);
+  OptionParser parser(kVerifyHelp);
   parser.LetCommandFollow();
   parser
       .AddOption("--rounds", &arguments->options.rounds,

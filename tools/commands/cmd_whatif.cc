@@ -20,7 +20,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kWhatifHelp = {
     "gpubound whatif", "[OPTIONS] RUN [--scale PART=NAME:FACTOR]...",
     "Replays a run with parts of it made faster or slower, and says how long it would have taken.",
     "PART is operation (its GPU work and its CPU code; also operation-gpu and operation-cpu), "
@@ -54,7 +54,7 @@ int ImagineChanges(const Arguments& words) {
   std::string move;
   uint64_t copies = 0;
   bool json = false;
-  OptionParser parser(kHelp);
+  OptionParser parser(kWhatifHelp);
   parser.AddOption("RUN", &run, "Directory of a run").Value("");
   parser.AddOption("--scale", &scalings, "Multiply the time of a part")
       .Value("PART=NAME:FACTOR")

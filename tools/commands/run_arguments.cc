@@ -19,7 +19,7 @@
 namespace gpubound {
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kRunHelp = {
     "gpubound run", "[OPTIONS] [--] CMD...",
     "Starts CMD with the profiler in it and in every process that it starts, waits for it, and "
     "says\n"
@@ -43,7 +43,7 @@ ValueRule Seconds() {
   return {complaint, {}};
 }
 
-ValueRule Steps() {
+ValueRule StepsRule() {
   const auto complaint = [](const std::string& text) {
     if (ParseStepRange(text)) return Complaint();
     return Complaint("expected A:B, two whole numbers of which A is the smaller");
@@ -66,7 +66,7 @@ ValueRule StacksPerSecond() {
 }  // namespace
 
 std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* arguments) {
-  OptionParser parser(kHelp);
+  OptionParser parser(kRunHelp);
   parser.LetCommandFollow();
   parser
       .AddOption("-o,--output", &arguments->output,
@@ -105,7 +105,7 @@ std::optional<int> ParseRunArguments(const Arguments& words, RunArguments* argum
       .AddOption("--steps", &arguments->steps,
                  "Record iterations number A to B-1 only, as step() counts them, from 0 on; 100: "
                  "and :10 leave one side open. CMD goes on unrecorded after them")
-      .Check(Steps())
+      .Check(StepsRule())
       .Value("A:B");
   bool is_long = false;
   RetentionOptions retention;

@@ -4,23 +4,24 @@
 
 check_headers.py ROOT BUILD: uses the flags of BUILD/compile_commands.json's first C++ entry of the
 header's room, so include paths are those of the real build. A header that its own source includes
-before anything else was compiled so by that build, and is not compiled again.
+before anything else is compiled so by that build, or by check_tidy.py where the build puts the source
+behind others, and is not compiled again.
 """
 import concurrent.futures
-import json
 import os
 import pathlib
 import shlex
 import subprocess
 import sys
 
+from compile_commands import entries
+
 ROOMS = ["proto", "annotate", "libprofiler", "cupti_hooks", "analysis", "tools"]
 
 
-def room_flags(root, build):
+def room_flags(root, commands):
     flags: dict[str, list[str]] = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        source = pathlib.Path(entry["file"])
+    for source, entry in commands.items():
         if not source.is_relative_to(root) or source.suffix != ".cc":
             continue
         room = source.relative_to(root).parts[0]
@@ -45,13 +46,11 @@ def is_compiled_first(root, header, compiled):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    build = pathlib.Path(sys.argv[2]).resolve()
-    flags = room_flags(root, build)
+    commands = entries(pathlib.Path(sys.argv[2]).resolve())
+    flags = room_flags(root, commands)
     every = [h for room in ROOMS for h in sorted((root / room).rglob("*.h*"))
              if h.suffix in (".h", ".hpp")]
-    compiled = {pathlib.Path(e["file"]) for e in
-                json.loads((build / "compile_commands.json").read_text())}
-    headers = [h for h in every if not is_compiled_first(root, h, compiled)]
+    headers = [h for h in every if not is_compiled_first(root, h, commands)]
 
     def compile_one(header):
         room = header.relative_to(root).parts[0]

@@ -21,7 +21,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+
+from compile_commands import entries
 
 # What --quick leaves out besides the analyzer: dear, because they look at every call in every system
 # header, and either rare or seen by the compilers' own warnings too.
@@ -104,19 +107,18 @@ def main():
         print("check_tidy: clang-tidy-16 is missing; install the package clang-tidy-16")
         return 1
     wanted = [pathlib.Path(f).resolve() for f in arguments[2:]]
-    commands = {pathlib.Path(e["file"]): e for e in
-                json.loads((build / "compile_commands.json").read_text())}
+    commands = entries(build)
     sources = [s for s in sorted(commands) if s.is_relative_to(root) and
                s.relative_to(root).parts[0] in ROOMS and s.suffix in SUFFIXES and
                (not wanted or s in wanted)]
     version = subprocess.run([tidy, "--version"], capture_output=True, text=True, check=True).stdout
     clean = CleanSources(root, version, *checks, (root / ".clang-tidy").read_text())
 
-    def run(source):
+    def run(source, database):
         key = clean.key(commands[source]["command"], commands[source]["directory"])
         if clean.has(key):
             return source, None
-        words = [tidy, *checks, "--quiet", "-p", str(build),
+        words = [tidy, *checks, "--quiet", "-p", database,
                  "--extra-arg=-Wno-unknown-warning-option", str(source)]
         result = subprocess.run(words, cwd=commands[source]["directory"], stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True, check=False)
@@ -125,8 +127,10 @@ def main():
         return source, result
 
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for source, result in pool.map(run, sources):
+    with (tempfile.TemporaryDirectory() as database,
+          concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool):
+        pathlib.Path(database, "compile_commands.json").write_text(json.dumps(list(commands.values())))
+        for source, result in pool.map(lambda source: run(source, database), sources):
             if result is not None and result.returncode != 0:
                 failed += 1
                 print(f"--- {source.relative_to(root)}\n{result.stdout}")

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proto/rank_variables.h"
+#include "tools/console/console.h"
 
 namespace gpubound {
 namespace {
@@ -25,8 +26,6 @@ const std::vector<std::vector<const char*>>& JobVariables() {
   };
   return variables;
 }
-
-bool IsSet(const char* value) { return value != nullptr && *value != '\0'; }
 
 }  // namespace
 

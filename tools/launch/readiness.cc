@@ -25,7 +25,7 @@ constexpr uint64_t kLiveBytes = sizeof(LiveHeader) + kLiveMaxThreads * sizeof(Li
 constexpr uint64_t kLiveMappingBytes = (kLiveBytes / (4 * kMiB) + 1) * 4 * kMiB;
 constexpr uint64_t kComfortableBytes = 1024 * kMiB;  // a day of annotations and kernels
 
-Check Ok(std::string subject, std::string finding) {
+Check Fine(std::string subject, std::string finding) {
   return {Readiness::kOk, std::move(subject), std::move(finding), ""};
 }
 Check Note(std::string subject, std::string finding, std::string remedy) {
@@ -44,7 +44,7 @@ Check JudgeLibraries(const MachineFacts& facts) {
     return Problem(subject, fmt::format("the collector cannot be loaded: {}", facts.core.problem),
                    "Install both libraries from one build, made for this machine.");
   }
-  return Ok(subject, facts.libraries_folder);
+  return Fine(subject, facts.libraries_folder);
 }
 
 // "3.13t" of _core.cpython-313t-x86_64-linux-gnu.so; empty for a file that is called otherwise.
@@ -77,12 +77,12 @@ Check JudgePython(const std::vector<std::string>& extensions) {
                 "no extension was built: what Python libraries do is recorded without names",
                 "Install Python's headers (Debian: python3-dev) and build gpubound again.");
   }
-  return Ok("Python", fmt::format("hooks CPython {}{}", fmt::join(versions, ", "),
-                                  free_threaded.empty() ? "; no free-threaded one" : ""));
+  return Fine("Python", fmt::format("hooks CPython {}{}", fmt::join(versions, ", "),
+                                    free_threaded.empty() ? "; no free-threaded one" : ""));
 }
 
 Check JudgeSwitch(const MachineFacts& facts) {
-  if (!facts.disabled) return Ok("recording", "switched on");
+  if (!facts.disabled) return Fine("recording", "switched on");
   return Note("recording", "switched off by GPUBOUND_DISABLE", "Unset it to record.");
 }
 
@@ -117,7 +117,7 @@ Check JudgeDriver(const DriverFacts& driver) {
       driver.cuda_version == 0
           ? "unknown version"
           : fmt::format("CUDA {}.{}", driver.cuda_version / 1000, driver.cuda_version % 1000 / 10);
-  return Ok(subject, fmt::format("{}, {} GPU device(s)", version, driver.device_nodes));
+  return Fine(subject, fmt::format("{}, {} GPU device(s)", version, driver.device_nodes));
 }
 
 Check JudgeCupti(const CuptiFacts& cupti, bool has_driver) {
@@ -140,19 +140,19 @@ Check JudgeCupti(const CuptiFacts& cupti, bool has_driver) {
                    fmt::format("GPUBOUND_CUPTI_LIBRARY names {}, which is not there", cupti.chosen),
                    "Correct it, or unset it to let gpubound search.");
   }
-  if (!cupti.chosen.empty()) return Ok(subject, cupti.chosen);
+  if (!cupti.chosen.empty()) return Fine(subject, cupti.chosen);
   if (!cupti.candidates.empty()) {
     const size_t others = cupti.candidates.size() - 1;
-    return Ok(subject, others == 0
-                           ? cupti.candidates.front()
-                           : fmt::format("{} (and {} more)", cupti.candidates.front(), others));
+    return Fine(subject, others == 0
+                             ? cupti.candidates.front()
+                             : fmt::format("{} (and {} more)", cupti.candidates.front(), others));
   }
-  if (!has_driver) return Ok(subject, "none found, and none needed without a GPU");
+  if (!has_driver) return Fine(subject, "none found, and none needed without a GPU");
   return Problem(subject, "no libcupti found; GPU time will be unknown", install);
 }
 
 Check JudgeClock(bool invariant_tsc) {
-  if (invariant_tsc) return Ok("clock", "invariant TSC");
+  if (invariant_tsc) return Fine("clock", "invariant TSC");
   return Note("clock", "no invariant TSC; scopes read CLOCK_MONOTONIC and cost a little more",
               "Nothing to do on a virtual machine that hides it.");
 }
@@ -182,7 +182,7 @@ Check JudgePlace(const RunPlaceFacts& place) {
     return Note(subject, fmt::format("{}: {} MiB free", where, *place.free_bytes / kMiB),
                 "Enough for a short run; free some space for a long one.");
   }
-  return Ok(subject, where);
+  return Fine(subject, where);
 }
 
 // MADV_WIPEONFORK, without which a fork child could write into its parent's buffers.
@@ -192,7 +192,7 @@ Check JudgeKernel(const std::string& release) {
   const long major = std::strtol(release.c_str(), &rest, 10);
   const long minor = *rest == '.' ? std::strtol(rest + 1, nullptr, 10) : 0;
   if (major == 0 || major > kMajor || (major == kMajor && minor >= kMinor)) {
-    return Ok("kernel", release);
+    return Fine("kernel", release);
   }
   return Problem("kernel",
                  fmt::format("Linux {}, expected {}.{} or newer", release, kMajor, kMinor),

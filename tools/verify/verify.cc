@@ -188,7 +188,7 @@ std::string_view VerdictName(Verdict verdict) {
 
 // Empty where other things widen the interval more: the rounds, of which there can be more.
 std::string StartAndEndText(const Verification& verification) {
-  const std::optional<RatioInterval>& interval = verification.corrected.interval;
+  const std::optional<RatioRange>& interval = verification.corrected.interval;
   if (!interval || verification.start_and_end_half <= (interval->high - interval->low) / 4) {
     return "";
   }
@@ -253,7 +253,7 @@ void Summarise(uint64_t seed, Verification* verification) {
 
 Verdict JudgeResidual(const Verification& verification, double limit) {
   if (limit < 0) return Verdict::kPassed;
-  const std::optional<RatioInterval>& interval = verification.corrected.interval;
+  const std::optional<RatioRange>& interval = verification.corrected.interval;
   if (!interval) return Verdict::kNotDecided;
   const double low = interval->low - 1;
   const double high = interval->high - 1;

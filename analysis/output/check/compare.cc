@@ -26,24 +26,24 @@ using Key = std::pair<ComparedFigure, std::string>;
 constexpr double kAnyAmount = std::numeric_limits<double>::infinity();
 
 // By how much the truth may be less or more than a figure.
-struct Bound {
+struct Margin {
   double less = 0;
   double more = 0;
   // Of a sum, or of any of several.
-  void Add(const Bound& other) { *this = {less + other.less, more + other.more}; }
-  void Join(const Bound& other) {
+  void Add(const Margin& other) { *this = {less + other.less, more + other.more}; }
+  void Join(const Margin& other) {
     *this = {std::max(less, other.less), std::max(more, other.more)};
   }
 };
 
 // Graphs recorded as a whole count as busy throughout; in |unknown| time, and beside processes that
 // are not part of the run, a device could have been busy.
-Bound BusyOfRun(const Report& report, bool is_upper_bound, double unknown) {
+Margin BusyOfRun(const Report& report, bool is_upper_bound, double unknown) {
   return {is_upper_bound ? kAnyAmount : 0,
           report.run.gpu_busy_is_lower_bound ? kAnyAmount : unknown};
 }
 
-Bound BusyOf(bool is_upper_bound, double unknown) {
+Margin BusyOf(bool is_upper_bound, double unknown) {
   return {is_upper_bound ? kAnyAmount : 0, unknown};
 }
 
@@ -100,14 +100,14 @@ class RunFigureSet {
     if (key.first == ComparedFigure::kTimeToTarget && found == series_.end()) return std::nullopt;
     return found == series_.end() ? RunSeries{std::vector<double>(length_), {}} : found->second;
   }
-  Bound BoundOf(const Key& key) const {
+  Margin BoundOf(const Key& key) const {
     if (key.first == ComparedFigure::kIdleCause) return idle_;  // also of causes that it lacks
     const auto found = bounds_.find(key);
-    return found == bounds_.end() ? Bound{} : found->second;
+    return found == bounds_.end() ? Margin{} : found->second;
   }
 
  private:
-  void Add(ComparedFigure figure, const std::string& name, RunSeries series, Bound bound = {}) {
+  void Add(ComparedFigure figure, const std::string& name, RunSeries series, Margin bound = {}) {
     keys_.emplace_back(figure, name);
     series_.emplace(keys_.back(), std::move(series));
     bounds_.emplace(keys_.back(), bound);
@@ -124,7 +124,7 @@ class RunFigureSet {
   }
 
   // Unknown time could have been idle too; what was busy only as part of a whole graph, too.
-  static Bound IdleBeside(const Bound& busy) { return {0, busy.less + busy.more}; }
+  static Margin IdleBeside(const Margin& busy) { return {0, busy.less + busy.more}; }
 
   RunSeries Column(const std::vector<int64_t>& values) const {
     RunSeries series;
@@ -169,12 +169,12 @@ class RunFigureSet {
     for (const ReportOperation& row : process.operations) {
       if (row.gpu_busy_is_upper_bound) bounded.insert(row.operation);
     }
-    Bound all;
+    Margin all;
     for (size_t row = 0; row < iterations.operations.size(); ++row) {
       const ReportIterationOperation& operation = iterations.operations[row];
       const std::string& name = operation.operation;
-      const Bound bound = BusyOf(bounded.contains(name),
-                                 static_cast<double>(operation.unknown_ns) / count * scale_);
+      const Margin bound = BusyOf(bounded.contains(name),
+                                  static_cast<double>(operation.unknown_ns) / count * scale_);
       all.Add(bound);
       Add(ComparedFigure::kOperationWall, name, Column(series.operation_wall_ns[row]));
       Add(ComparedFigure::kOperationBusy, name, Column(series.operation_busy_ns[row]), bound);
@@ -191,10 +191,10 @@ class RunFigureSet {
 
   void AddWhole(const ReportProcess& process) {
     std::map<std::string, int64_t> idle_ns;
-    Bound all;
+    Margin all;
     for (const ReportOperation& row : process.operations) {
       if (row.other_threads_only) continue;  // zeros that nobody measured
-      const Bound bound = BusyOf(row.gpu_busy_is_upper_bound, static_cast<double>(row.unknown_ns));
+      const Margin bound = BusyOf(row.gpu_busy_is_upper_bound, static_cast<double>(row.unknown_ns));
       all.Add(bound);
       Add(ComparedFigure::kOperationWall, row.operation, Column({row.wall_ns}));
       Add(ComparedFigure::kOperationBusy, row.operation, Column({row.gpu_busy_ns}), bound);
@@ -210,8 +210,8 @@ class RunFigureSet {
   size_t length_ = 1;
   std::vector<Key> keys_;
   std::map<Key, RunSeries> series_;
-  std::map<Key, Bound> bounds_;
-  Bound idle_;
+  std::map<Key, Margin> bounds_;
+  Margin idle_;
 };
 
 bool HasIterations(const Report& report) {
@@ -495,8 +495,8 @@ std::optional<Confidence> IntervalOf(ComparedFigure figure, double value,
 }
 
 // Whether the group differs from the first whatever the truth is that they bound.
-bool IsSignificant(const std::optional<Confidence>& interval, const Bound& before,
-                   const Bound& after) {
+bool IsSignificant(const std::optional<Confidence>& interval, const Margin& before,
+                   const Margin& after) {
   if (!interval) return false;
   return interval->low - before.more - after.less > 0 ||
          interval->high + before.less + after.more < 0;
@@ -537,10 +537,10 @@ GroupComparison CompareGroups(const std::vector<RunGroup>& groups, uint64_t seed
     const Statistic statistic =
         key.first == ComparedFigure::kIterationMedian ? Statistic::kMedian : Statistic::kMean;
     std::vector<RunSeries> first;
-    Bound first_bound;
+    Margin first_bound;
     for (const std::vector<RunFigureSet>& of_group : figures) {
       std::vector<RunSeries> series;
-      Bound bound;
+      Margin bound;
       ComparedValue& value = row.groups.emplace_back();
       for (const RunFigureSet& set : of_group) {
         std::optional<RunSeries> of_run = set.SeriesOf(key);

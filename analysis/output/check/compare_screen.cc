@@ -19,8 +19,8 @@ namespace gpubound {
 namespace {
 
 constexpr std::ptrdiff_t kScreenLines = 27;
-constexpr int kLongestGroupName = 9;  // above a column
-constexpr double kWorthARow = 0.001;  // of the longest time of the table
+constexpr int kLongestOverColumn = 9;  // above a column
+constexpr double kWorthARow = 0.001;   // of the longest time of the table
 
 std::string Painted(const std::string& line, Direction direction, const TextOptions& options) {
   if (!options.color || direction == Direction::kNone) return line;
@@ -145,7 +145,7 @@ namespace {
 std::string Section(const GroupComparison& comparison, const std::vector<RunGroup>& groups,
                     size_t group, const TextOptions& options, const Extent& extent) {
   const auto head = [&](const RunGroup& of) {
-    return ShortName(EscapeName(of.name), kLongestGroupName, options.unicode);
+    return ShortName(EscapeName(of.name), kLongestOverColumn, options.unicode);
   };
   ScreenTable table(comparison, group, options,
                     {TitleOf(comparison), head(groups.front()), head(groups[group]), "difference",

@@ -24,8 +24,6 @@
 namespace gpubound {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr char kCountField[] = "count";
 constexpr char kCausedField[] = "gpu_caused";
 
@@ -262,17 +260,18 @@ std::optional<FigureKind> KindOfKey(std::string_view pointer) {
   return share ? std::optional(FigureKind::kShare) : std::nullopt;
 }
 
-FigureKind KindOfNumber(const std::string& pointer, const Json& value) {
+FigureKind KindOfNumber(const std::string& pointer, const nlohmann::json& value) {
   const FigureKind plain = value.is_number_integer() ? FigureKind::kCount : FigureKind::kRatio;
   return KindOfKey(pointer).value_or(plain);
 }
 
 FoundFigures OfPointer(const Report& report, const std::string& pointer) {
-  const Json document = Json::parse(RenderJson(report), nullptr, false);
-  Json value;
+  const nlohmann::json document = nlohmann::json::parse(RenderJson(report), nullptr, false);
+  nlohmann::json value;
   try {
-    value = document.at(Json::json_pointer(pointer));
-  } catch (const Json::exception&) {  // the library has no other way to say that nothing is there
+    value = document.at(nlohmann::json::json_pointer(pointer));
+  } catch (const nlohmann::json::
+               exception&) {  // the library has no other way to say that nothing is there
     return {{}, NameProblem{"the report JSON has nothing at " + pointer, "", {}}};
   }
   if (!value.is_number() && !value.is_null()) {

@@ -50,7 +50,7 @@ std::string Micros(int64_t ns) {
   return (negative ? "-" : "") + std::to_string(size / 1000) + "." + fraction;
 }
 
-std::string Extent(const uint32_t (&axes)[3]) {
+std::string ExtentJson(const uint32_t (&axes)[3]) {
   return "[" + std::to_string(axes[0]) + "," + std::to_string(axes[1]) + "," +
          std::to_string(axes[2]) + "]";
 }
@@ -316,7 +316,8 @@ class ChromeWriter {
       if (work.info.kind == WorkKind::kGraph) arguments += ", \"whole graph\": 1";
       if (work.info.kind == WorkKind::kKernel) {
         const WorkInfo& info = work.info;
-        arguments += ", \"grid\": " + Extent(info.grid) + ", \"block\": " + Extent(info.block) +
+        arguments += ", \"grid\": " + ExtentJson(info.grid) +
+                     ", \"block\": " + ExtentJson(info.block) +
                      ", \"registers per thread\": " + std::to_string(info.registers_per_thread) +
                      ", \"shared memory\": " +
                      std::to_string(info.static_shared_bytes + info.dynamic_shared_bytes);

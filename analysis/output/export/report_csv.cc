@@ -8,12 +8,12 @@
 namespace gpubound {
 namespace {
 
-struct Figure {
+struct CsvFigure {
   const char* name;
   int64_t ReportOperation::*member;
 };
 
-constexpr Figure kFigures[] = {
+constexpr CsvFigure kFigures[] = {
     {"wall_ns", &ReportOperation::wall_ns},
     {"cpu_only_ns", &ReportOperation::cpu_only_ns},
     {"cpu_gpu_ns", &ReportOperation::cpu_gpu_ns},
@@ -36,14 +36,14 @@ constexpr Figure kFigures[] = {
 
 std::string RenderCsv(const Report& report) {
   std::string text = "host,pid,start_ns,process,operation,count";
-  for (const Figure& figure : kFigures) text += std::string(",") + figure.name;
+  for (const CsvFigure& figure : kFigures) text += std::string(",") + figure.name;
   text += ",other_threads_only\r\n";
   for (const ReportProcess& process : report.processes) {
     for (const ReportOperation& row : process.operations) {
       text += CsvField(process.host) + "," + std::to_string(process.pid) + "," +
               std::to_string(process.start_ns) + "," + CsvField(process.name) + "," +
               CsvField(row.operation) + "," + std::to_string(row.count);
-      for (const Figure& figure : kFigures) text += "," + std::to_string(row.*figure.member);
+      for (const CsvFigure& figure : kFigures) text += "," + std::to_string(row.*figure.member);
       text += std::string(row.other_threads_only ? ",1" : ",0") + "\r\n";
     }
   }

@@ -26,7 +26,7 @@ constexpr double kMargin = 10;
 constexpr double kTextSize = 10;
 // Other fonts that may stand in for Helvetica are wider, DejaVu Sans by up to a quarter.
 constexpr double kWiderFont = 1.25;
-constexpr int kLongestName = 200;  // in columns; no room here has more
+constexpr int kMostColumns = 200;  // in columns; no room here has more
 
 struct ColumnStyle {
   const char* name;
@@ -102,7 +102,7 @@ double NiceStep(double value) {
 // names differ at both ends.
 std::string Fitting(const std::string& name, double room, double size) {
   const std::string shown = ShownName(name);
-  int columns = std::min(DisplayWidth(shown), kLongestName);
+  int columns = std::min(DisplayWidth(shown), kMostColumns);
   const auto cut = [&] { return PadRight(shown, columns, true); };
   while (columns > 1 && kWiderFont * HelveticaWidth(cut(), size) > room) --columns;
   return cut();

@@ -66,13 +66,13 @@ class RecordRows {
 };
 
 template <typename Record>
-using Columns = std::vector<Column<RecordRow<Record>>>;
+using RecordColumns = std::vector<Column<RecordRow<Record>>>;
 
-// Columns that every kind of record has, and |more|.
+// RecordColumns that every kind of record has, and |more|.
 template <typename Record>
-Columns<Record> ColumnsOf(const Columns<Record>& more) {
+RecordColumns<Record> ColumnsOf(const RecordColumns<Record>& more) {
   using Row = RecordRow<Record>;
-  Columns<Record> columns;
+  RecordColumns<Record> columns;
   columns.push_back({{"process", kInteger, ColumnRole::kProcess},
                      [](const Row& row) { return ToCell(row.process + 1); }});
   if constexpr (requires(const Record& record) { record.tid; }) {

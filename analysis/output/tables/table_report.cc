@@ -14,26 +14,27 @@ namespace {
 
 // A row of a list that each process of the report has.
 template <typename Figure>
-struct RowOf {
+struct ProcessFigure {
   size_t process = 0;
   const Figure* figure = nullptr;
   int64_t span_begin_ns = 0;  // the report counts from there
 };
 
 template <typename Figure>
-using Columns = std::vector<Column<RowOf<Figure>>>;
+using FigureColumns = std::vector<Column<ProcessFigure<Figure>>>;
 
 template <typename Figure>
-Columns<Figure> WithProcess(const Columns<Figure>& more) {
-  Columns<Figure> columns = {{{"process", kInteger, ColumnRole::kProcess},
-                              [](const RowOf<Figure>& row) { return ToCell(row.process + 1); }}};
+FigureColumns<Figure> OfProcess(const FigureColumns<Figure>& more) {
+  FigureColumns<Figure> columns = {
+      {{"process", kInteger, ColumnRole::kProcess},
+       [](const ProcessFigure<Figure>& row) { return ToCell(row.process + 1); }}};
   columns.insert(columns.end(), more.begin(), more.end());
   return columns;
 }
 
 template <typename Figure, auto kMember>
-std::vector<RowOf<Figure>> Collect(TraceRun* run) {
-  std::vector<RowOf<Figure>> rows;
+std::vector<ProcessFigure<Figure>> FiguresOf(TraceRun* run) {
+  std::vector<ProcessFigure<Figure>> rows;
   const Report* report = run->report();
   if (report == nullptr) return rows;
   for (size_t p = 0; p < report->processes.size(); ++p) {
@@ -49,25 +50,25 @@ std::vector<RowOf<Figure>> Collect(TraceRun* run) {
 
 // A column that is a member of the figure.
 template <typename Figure, auto kMember>
-Cell MemberOf(const RowOf<Figure>& row) {
+Cell MemberOf(const ProcessFigure<Figure>& row) {
   return ToCell(row.figure->*kMember);
 }
 
 // Trace time of a stretch within the span.
 template <typename Figure>
-Cell BeginOf(const RowOf<Figure>& row) {
+Cell BeginOf(const ProcessFigure<Figure>& row) {
   return ToCell(row.span_begin_ns + row.figure->begin_ns);
 }
 template <typename Figure>
-Cell EndOf(const RowOf<Figure>& row) {
+Cell EndOf(const ProcessFigure<Figure>& row) {
   return ToCell(row.span_begin_ns + row.figure->begin_ns + row.figure->ns);
 }
 
 TraceTable OperationTable() {
   using Figure = ReportOperation;
-  return MakeShortTable<RowOf<Figure>, Collect<Figure, &ReportProcess::operations>>(
+  return MakeShortTable<ProcessFigure<Figure>, FiguresOf<Figure, &ReportProcess::operations>>(
       "operation", "a row of the report: an operation of a process",
-      WithProcess<Figure>({
+      OfProcess<Figure>({
           {{"operation", kText}, MemberOf<Figure, &Figure::operation>},
           {{"wall_ns"}, MemberOf<Figure, &Figure::wall_ns>},
           {{"cpu_only_ns"}, MemberOf<Figure, &Figure::cpu_only_ns>},
@@ -97,9 +98,9 @@ TraceTable OperationTable() {
 
 TraceTable BreakdownTable() {
   using Figure = ReportCell;
-  return MakeShortTable<RowOf<Figure>, Collect<Figure, &ReportProcess::cells>>(
+  return MakeShortTable<ProcessFigure<Figure>, FiguresOf<Figure, &ReportProcess::cells>>(
       "breakdown", "a cell of the partition of a process's span",
-      WithProcess<Figure>({
+      OfProcess<Figure>({
           {{"phase", kText}, MemberOf<Figure, &Figure::phase>},
           {{"operation", kText}, MemberOf<Figure, &Figure::operation>},
           {{"layer", kText}, MemberOf<Figure, &Figure::layer>},
@@ -120,7 +121,8 @@ struct NamedFigure {
 
 std::vector<NamedFigure> CollectTransitions(TraceRun* run) {
   std::vector<NamedFigure> rows;
-  for (const auto& [p, row, begin_ns] : Collect<ReportOperation, &ReportProcess::operations>(run)) {
+  for (const auto& [p, row, begin_ns] :
+       FiguresOf<ReportOperation, &ReportProcess::operations>(run)) {
     for (const auto& [name, count] : row->transitions) {
       rows.push_back({p, row->operation, name, static_cast<int64_t>(count)});
     }
@@ -130,7 +132,8 @@ std::vector<NamedFigure> CollectTransitions(TraceRun* run) {
 
 std::vector<NamedFigure> CollectIdleCauses(TraceRun* run) {
   std::vector<NamedFigure> rows;
-  for (const auto& [p, row, begin_ns] : Collect<ReportOperation, &ReportProcess::operations>(run)) {
+  for (const auto& [p, row, begin_ns] :
+       FiguresOf<ReportOperation, &ReportProcess::operations>(run)) {
     for (const CauseTime& cause : row->device_idle) {
       rows.push_back({p, row->operation, cause.cause, cause.ns});
     }
@@ -151,8 +154,8 @@ TraceTable NamedFigureTable(const char* table, const char* summary, const char* 
        {{value}, [](const Row& row) { return ToCell(row.value); }}});
 }
 
-std::vector<RowOf<ReportIteration>> CollectIterations(TraceRun* run) {
-  std::vector<RowOf<ReportIteration>> rows;
+std::vector<ProcessFigure<ReportIteration>> CollectIterations(TraceRun* run) {
+  std::vector<ProcessFigure<ReportIteration>> rows;
   const Report* report = run->report();
   if (report == nullptr) return rows;
   for (size_t p = 0; p < report->processes.size(); ++p) {
@@ -168,9 +171,9 @@ std::vector<RowOf<ReportIteration>> CollectIterations(TraceRun* run) {
 
 TraceTable IterationTable() {
   using Figure = ReportIteration;
-  return MakeShortTable<RowOf<Figure>, CollectIterations>(
+  return MakeShortTable<ProcessFigure<Figure>, CollectIterations>(
       "iteration", "an iteration of a process's training loop",
-      WithProcess<Figure>({
+      OfProcess<Figure>({
           {{"number"}, MemberOf<Figure, &Figure::number>},
           {{"begin_ns"}, BeginOf<Figure>},
           {{"end_ns"}, EndOf<Figure>},
@@ -182,9 +185,9 @@ TraceTable IterationTable() {
 
 TraceTable KernelTable() {
   using Figure = ReportKernel;
-  return MakeShortTable<RowOf<Figure>, Collect<Figure, &ReportProcess::kernels>>(
+  return MakeShortTable<ProcessFigure<Figure>, FiguresOf<Figure, &ReportProcess::kernels>>(
       "kernel", "device work of a process by name",
-      WithProcess<Figure>({
+      OfProcess<Figure>({
           {{"name", kText}, MemberOf<Figure, &Figure::name>},
           {{"class", kText}, MemberOf<Figure, &Figure::work_class>},
           {{"count"}, MemberOf<Figure, &Figure::count>},
@@ -201,9 +204,9 @@ TraceTable KernelTable() {
 
 TraceTable OpTable() {
   using Figure = ReportOp;
-  return MakeShortTable<RowOf<Figure>, Collect<Figure, &ReportProcess::ops>>(
+  return MakeShortTable<ProcessFigure<Figure>, FiguresOf<Figure, &ReportProcess::ops>>(
       "op", "device work by the operator of a framework that launched it, and its inputs",
-      WithProcess<Figure>({
+      OfProcess<Figure>({
           {{"op", kText}, MemberOf<Figure, &Figure::op>},
           {{"shape", kText}, MemberOf<Figure, &Figure::shape>},
           {{"types", kText}, MemberOf<Figure, &Figure::types>},
@@ -232,7 +235,7 @@ struct WaitRow {
 
 std::vector<WaitRow> CollectWaits(TraceRun* run) {
   std::vector<WaitRow> rows;
-  for (const auto& [process, wait, begin_ns] : Collect<ReportWait, &ReportProcess::waits>(run)) {
+  for (const auto& [process, wait, begin_ns] : FiguresOf<ReportWait, &ReportProcess::waits>(run)) {
     rows.push_back({process, PidsOf(*wait), wait});
   }
   return rows;
@@ -248,8 +251,8 @@ TraceTable WaitTable() {
        {{"ns"}, [](const WaitRow& row) { return ToCell(row.wait->ns); }}});
 }
 
-std::vector<RowOf<ReportRank>> CollectRanks(TraceRun* run) {
-  std::vector<RowOf<ReportRank>> rows;
+std::vector<ProcessFigure<ReportRank>> CollectRanks(TraceRun* run) {
+  std::vector<ProcessFigure<ReportRank>> rows;
   const Report* report = run->report();
   if (report == nullptr) return rows;
   for (const ReportRank& rank : report->ranks) {
@@ -265,9 +268,9 @@ std::vector<RowOf<ReportRank>> CollectRanks(TraceRun* run) {
 
 TraceTable RankTable() {
   using Figure = ReportRank;
-  return MakeShortTable<RowOf<Figure>, CollectRanks>(
+  return MakeShortTable<ProcessFigure<Figure>, CollectRanks>(
       "rank", "a process on a device, as a member of collectives",
-      WithProcess<Figure>({
+      OfProcess<Figure>({
           {{"rank"}, MemberOf<Figure, &Figure::rank>},
           {{"uuid", kText}, MemberOf<Figure, &Figure::uuid>},
           {{"device"}, MemberOf<Figure, &Figure::ordinal>},
@@ -294,7 +297,7 @@ struct StackRow {
 
 std::vector<StackRow> CollectStacks(TraceRun* run) {
   std::vector<StackRow> rows;
-  for (const auto& [p, stacks, begin_ns] : Collect<ReportStacks, &ReportProcess::stacks>(run)) {
+  for (const auto& [p, stacks, begin_ns] : FiguresOf<ReportStacks, &ReportProcess::stacks>(run)) {
     for (size_t i = 0; i < stacks->frames.size(); ++i) rows.push_back({p, stacks, i});
   }
   return rows;
@@ -322,10 +325,10 @@ TraceTable StackTable() {
 }
 
 TraceTable SyncLineTable() {
-  using Row = RowOf<ReportSyncLine>;
-  return MakeShortTable<Row, Collect<ReportSyncLine, &ReportProcess::sync_lines>>(
+  using Row = ProcessFigure<ReportSyncLine>;
+  return MakeShortTable<Row, FiguresOf<ReportSyncLine, &ReportProcess::sync_lines>>(
       "sync_line", "a line of Python at which the program waited for the GPU",
-      WithProcess<ReportSyncLine>({
+      OfProcess<ReportSyncLine>({
           {{"operation", kText}, [](const Row& row) { return ToCell(row.figure->operation); }},
           {{"function", kText}, [](const Row& row) { return ToCell(row.figure->at.function); }},
           {{"package", kText}, [](const Row& row) { return TextOrNull(row.figure->at.package); }},
@@ -339,15 +342,16 @@ TraceTable SyncLineTable() {
 
 // A column that is a member of the kernel.
 template <auto kMember>
-Cell OfKernel(const RowOf<ReportOperationKernel>& row) {
+Cell OfKernel(const ProcessFigure<ReportOperationKernel>& row) {
   return ToCell(row.figure->kernel.*kMember);
 }
 
 TraceTable OperationKernelTable() {
   using Figure = ReportOperationKernel;
-  return MakeShortTable<RowOf<Figure>, Collect<Figure, &ReportProcess::operation_kernels>>(
+  return MakeShortTable<ProcessFigure<Figure>,
+                        FiguresOf<Figure, &ReportProcess::operation_kernels>>(
       "operation_kernel", "device work by name that API calls of an operation launched",
-      WithProcess<Figure>({
+      OfProcess<Figure>({
           {{"operation", kText}, MemberOf<Figure, &Figure::operation>},
           {{"name", kText}, OfKernel<&ReportKernel::name>},
           {{"class", kText}, OfKernel<&ReportKernel::work_class>},
@@ -365,9 +369,9 @@ TraceTable OperationKernelTable() {
 
 TraceTable GapTable() {
   using Figure = ReportGap;
-  return MakeShortTable<RowOf<Figure>, Collect<Figure, &ReportProcess::gaps>>(
+  return MakeShortTable<ProcessFigure<Figure>, FiguresOf<Figure, &ReportProcess::gaps>>(
       "gap", "one of the ten longest stretches in which a process's devices were idle",
-      WithProcess<Figure>({
+      OfProcess<Figure>({
           {{"uuid", kText}, MemberOf<Figure, &Figure::uuid>},
           {{"device"}, MemberOf<Figure, &Figure::ordinal>},
           {{"begin_ns"}, BeginOf<Figure>},
@@ -383,8 +387,8 @@ TraceTable GapTable() {
 
 // Rows of the report itself.
 template <typename Figure, auto kMember>
-std::vector<RowOf<Figure>> CollectOfRun(TraceRun* run) {
-  std::vector<RowOf<Figure>> rows;
+std::vector<ProcessFigure<Figure>> CollectOfRun(TraceRun* run) {
+  std::vector<ProcessFigure<Figure>> rows;
   const Report* report = run->report();
   if (report == nullptr) return rows;
   for (const Figure& figure : report->*kMember) rows.push_back({0, &figure});
@@ -393,9 +397,9 @@ std::vector<RowOf<Figure>> CollectOfRun(TraceRun* run) {
 
 TraceTable DeviceUsageTable() {
   using Figure = ReportDevice;
-  return MakeShortTable<RowOf<Figure>, CollectOfRun<Figure, &Report::devices>>(
+  return MakeShortTable<ProcessFigure<Figure>, CollectOfRun<Figure, &Report::devices>>(
       "device_usage", "a physical device over all processes of the run",
-      Columns<Figure>{
+      FigureColumns<Figure>{
           {{"uuid", kText}, MemberOf<Figure, &Figure::uuid>},
           {{"name", kText}, MemberOf<Figure, &Figure::name>},
           {{"busy_ns"}, MemberOf<Figure, &Figure::busy_ns>},
@@ -406,16 +410,18 @@ TraceTable DeviceUsageTable() {
           {{"inflation", kReal}, MemberOf<Figure, &Figure::inflation>},
           {{"busy_is_upper_bound"}, MemberOf<Figure, &Figure::busy_is_upper_bound>},
           {{"not_profiled"},
-           [](const RowOf<Figure>& row) { return ToCell(row.figure->not_profiled.size()); }},
+           [](const ProcessFigure<Figure>& row) {
+             return ToCell(row.figure->not_profiled.size());
+           }},
       });
 }
 
 TraceTable LedgerTable() {
   using Figure = ReportLedgerEntry;
-  using Row = RowOf<Figure>;
+  using Row = ProcessFigure<Figure>;
   return MakeShortTable<Row, CollectOfRun<Figure, &Report::ledger>>(
       "ledger", "something that could make a number wrong, counted over the run",
-      Columns<Figure>{
+      FigureColumns<Figure>{
           {{"counter", kText}, MemberOf<Figure, &Figure::counter>},
           {{"value"}, MemberOf<Figure, &Figure::value>},
           {{"severity", kText},

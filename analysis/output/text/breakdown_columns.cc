@@ -14,7 +14,7 @@ namespace gpubound {
 namespace {
 
 constexpr int kLongestBar = 40;
-constexpr int kBar = 10;         // what a bar needs to tell shares from each other
+constexpr int kLeastBar = 10;    // what a bar needs to tell shares from each other
 constexpr int kSmallestBar = 5;  // on a narrow terminal
 
 // How tightly a table is set.
@@ -112,11 +112,11 @@ class Room {
   // A long bar takes no room from names.
   int Bar(const std::vector<BreakdownColumn>& columns) const {
     const int beside_whole_names = ForBars(columns, {options_.width, kLoose.gap});
-    if (beside_whole_names >= kBar) return std::min(beside_whole_names, kLongestBar);
+    if (beside_whole_names >= kLeastBar) return std::min(beside_whole_names, kLongestBar);
     for (const Setting& setting : {kLoose, kTight}) {
-      if (ForBars(columns, setting) >= kBar) return kBar;
+      if (ForBars(columns, setting) >= kLeastBar) return kLeastBar;
     }
-    const int room = std::min(ForBars(columns, kTightest), kBar);
+    const int room = std::min(ForBars(columns, kTightest), kLeastBar);
     return room < kSmallestBar ? 0 : room;
   }
 
@@ -153,7 +153,7 @@ BreakdownLayout LayOut(const std::vector<Breakdown>& rows, const TextOptions& op
   };
   const Room room(rows, options);
   for (const Step& step :
-       {Step{kCaused, kLoose, kBar}, Step{kGpuBusy, kTight, kBar},
+       {Step{kCaused, kLoose, kLeastBar}, Step{kGpuBusy, kTight, kLeastBar},
         Step{kBothWork, kTightest, kSmallestBar}, Step{kIdle, kTightest, kSmallestBar},
         Step{kGpuOnly, kTightest, kSmallestBar}}) {
     if (room.ForBars(layout.columns, step.setting) >= step.bar) continue;

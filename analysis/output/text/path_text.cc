@@ -17,7 +17,7 @@
 namespace gpubound {
 namespace {
 
-constexpr size_t kMostRows = 8;
+constexpr size_t kMostPathParts = 8;
 
 // Whether some of the first |count| parts are another process's than whose path it is.
 bool LeadsThroughOthers(const Report& report, size_t count) {
@@ -59,7 +59,7 @@ std::string CriticalPathSection(const Report& report, const TextOptions& options
     table.AddRow(std::move(cells));
   };
   ReportPathPart others{"", 0, "(others)", "", path.wall_ns, path.loop_ns};
-  const size_t rows = path.parts.size() > kMostRows + 1 ? kMostRows : path.parts.size();
+  const size_t rows = path.parts.size() > kMostPathParts + 1 ? kMostPathParts : path.parts.size();
   for (size_t i = 0; i < rows; ++i) {
     const ReportPathPart& part = path.parts[i];
     others.ns -= part.ns;

@@ -13,7 +13,7 @@
 namespace gpubound {
 namespace {
 
-constexpr size_t kMostRows = 16;
+constexpr size_t kMostRanks = 16;
 
 // As the launcher calls it, where no other row is called the same.
 std::string NameOf(const Report& report, const ReportRank& rank, const PidText& pids) {
@@ -30,23 +30,23 @@ std::string NameOf(const Report& report, const ReportRank& rank, const PidText& 
 std::vector<const ReportRank*> ShownRanks(const Report& report) {
   std::vector<const ReportRank*> ranks;
   for (const ReportRank& rank : report.ranks) ranks.push_back(&rank);
-  if (ranks.size() <= kMostRows) return ranks;
+  if (ranks.size() <= kMostRanks) return ranks;
   std::stable_sort(ranks.begin(), ranks.end(), [](const ReportRank* a, const ReportRank* b) {
     return a->waited_for_ns > b->waited_for_ns;
   });
-  ranks.resize(kMostRows);
+  ranks.resize(kMostRanks);
   return ranks;
 }
 
 // Of ranks that the table leaves out.
 std::string OthersSentence(const Report& report, const TextOptions& options) {
-  if (report.ranks.size() <= kMostRows) return {};
+  if (report.ranks.size() <= kMostRanks) return {};
   std::vector<double> shares;
   for (const ReportRank& rank : report.ranks) {
     shares.push_back(ShareOf(rank.peer_wait_ns, rank.comm_sum_ns));
   }
   std::sort(shares.begin(), shares.end());
-  return Wrap("These are the " + std::to_string(kMostRows) + " of " +
+  return Wrap("These are the " + std::to_string(kMostRanks) + " of " +
                   FormatCount(report.ranks.size()) +
                   " ranks that the others waited for most. Of its time in collectives a rank "
                   "waited " +

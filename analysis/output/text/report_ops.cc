@@ -22,7 +22,7 @@ namespace {
 constexpr char kNoOperators[] =
     "No operator is known: only imported PyTorch profiles (activities=[CPU, CUDA]) tell which one "
     "launched a kernel.";
-constexpr size_t kMostRows = 40;
+constexpr size_t kMostOps = 40;
 constexpr int kWidthWithAll = 110;  // else shapes would be cut
 constexpr char kNoOp[] = "(no operator)";
 
@@ -101,7 +101,7 @@ std::string ShapeTable(const ReportProcess& process, const TextOptions& options)
   heads.insert(heads.end(), {"GPU time", "TFLOP/s", "GB/s", "peak"});
   TextTable table(std::move(heads));
   const int64_t all_ns = AllWorkNs(process);
-  const size_t shown = options.full ? process.ops.size() : std::min(process.ops.size(), kMostRows);
+  const size_t shown = options.full ? process.ops.size() : std::min(process.ops.size(), kMostOps);
   for (size_t i = 0; i < shown; ++i) {
     const ReportOp& row = process.ops[i];
     std::vector<std::string> cells{ShownName(row.op) + " " + EscapeName(row.shape)};

@@ -38,9 +38,9 @@ namespace {
 
 constexpr std::ptrdiff_t kScreenLines = 27;
 constexpr size_t kMostCauses = 4;
-constexpr double kWorthNaming = 0.0005;  // of the time, of a cause of idle time
-constexpr int kOneLine = 1'000'000;      // columns
-constexpr int kBar = 20;                 // columns, and of what bars mean
+constexpr double kLeastShare = 0.0005;  // of the time, of a cause of idle time
+constexpr int kOneLine = 1'000'000;     // columns
+constexpr int kBarColumns = 20;         // columns, and of what bars mean
 
 std::string Lines(const std::string& text, Paint color, const TextOptions& options) {
   const std::string lines = Wrap(text, options.width, 2);
@@ -187,7 +187,7 @@ struct Row {
   double fill = -1;  // below 0: not known
 };
 
-struct Table {
+struct ScreenTable {
   std::string title;
   std::vector<Row> rows;  // longest first
   Row all;
@@ -203,8 +203,8 @@ double FillOf(const ReportProcess& process, const std::string& operation) {
   return -1;
 }
 
-Table TableOf(const ReportProcess& process, size_t most) {
-  Table table;
+ScreenTable TableOf(const ReportProcess& process, size_t most) {
+  ScreenTable table;
   if (process.iterations && process.iterations->count > 0) {
     const ReportIterations& all = *process.iterations;
     table.title = "Mean iteration";
@@ -233,7 +233,7 @@ Table TableOf(const ReportProcess& process, size_t most) {
   }
   table.all.name = "all";
   std::erase_if(table.rows, [&table](const Row& row) {
-    return row.name == kNoOperation && ShareOf(row.wall_ns, table.all.wall_ns) < kWorthNaming;
+    return row.name == kNoOperation && ShareOf(row.wall_ns, table.all.wall_ns) < kLeastShare;
   });
   if (table.rows.size() > most) {
     Row others{.name = std::to_string(table.rows.size() - most + 1) + " others"};
@@ -282,7 +282,7 @@ struct TableCells {
 TableCells OperationCells(const Report& report, const ReportProcess& process,
                           const TextOptions& options, size_t most) {
   const bool has_gpu = !UsesNoGpu(report);
-  const Table table = TableOf(process, most);
+  const ScreenTable table = TableOf(process, most);
   const bool fills = std::any_of(table.rows.begin(), table.rows.end(),
                                  [](const Row& row) { return row.fill >= 0; });
   const std::string& limiting = report.diagnosis.empty() ? "" : report.diagnosis.front().operation;
@@ -311,14 +311,14 @@ TableCells OperationCells(const Report& report, const ReportProcess& process,
   };
   for (const Row& row : table.rows) {
     if (!limiting.empty() && row.name == limiting) made.limiting = made.rows.size();
-    add(row, Bar(row, table.all.wall_ns, has_gpu, kBar, options));
+    add(row, Bar(row, table.all.wall_ns, has_gpu, kBarColumns, options));
   }
   std::string key = table.all.unknown_ns > 0 ? "█ busy ░ idle ? unknown"
                     : shared                 ? "█ own ░ others, idle"
                                              : "█ GPU busy  ░ idle";
   if (!options.unicode) key = Replaced(Replaced(key, "█", "#"), "░", ".");
   add(table.all, has_gpu ? key : std::string());
-  made.tail_width = std::max(kBar, DisplayWidth(key));
+  made.tail_width = std::max(kBarColumns, DisplayWidth(key));
   return made;
 }
 
@@ -365,13 +365,13 @@ std::string IdleLine(const Report& report, const TextOptions& options) {
   const ReportProcess* process = HeadlineProcess(report);
   const IdleExplained explained = HeadlineIdle(report);
   const double idle = std::max(0.0, 1 - run.gpu_busy_share - run.unknown.share);
-  if (process == nullptr || explained.causes.empty() || idle < kWorthNaming) return {};
+  if (process == nullptr || explained.causes.empty() || idle < kLeastShare) return {};
   const bool python = BlamesPython(report, *process);
   std::string causes;
   size_t named = 0;
   for (const CauseTime& cause : explained.causes) {
     const double share = idle * ShareOf(cause.ns, explained.idle_ns);
-    if (named == kMostCauses || share < kWorthNaming) break;
+    if (named == kMostCauses || share < kLeastShare) break;
     causes +=
         (named++ == 0 ? ": " : ", ") + CauseText(cause.cause, python) + " " + FormatShare(share);
   }

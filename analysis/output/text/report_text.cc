@@ -38,7 +38,7 @@ namespace gpubound {
 namespace {
 
 constexpr int kSmallestWidth = 60;
-constexpr size_t kMostRows = 40;  // of the tables of the long report
+constexpr size_t kMostTableRows = 40;  // of the tables of the long report
 constexpr size_t kAllSavings = SIZE_MAX;
 
 class TextReport {
@@ -161,10 +161,11 @@ class TextReport {
     text_ += IdleSentence(report_, process, options_) + WaitSentence(process, options_) +
              IterationSentence(process, options_) + NamingSentence(process, options_) +
              CorrectionSentence(process, options_, has_gpu_);
-    text_ += tables_.Operations(process, kMostRows) + CounterTable(process, options_) +
+    text_ += tables_.Operations(process, kMostTableRows) + CounterTable(process, options_) +
              CpuTable(process, options_) +
-             tables_.Groups(process, "Layer", &ReportCell::layer, kMostRows) + tables_.Legend() +
-             SyncLineTable(process, options_) + OtherThreadsSentence(process, options_);
+             tables_.Groups(process, "Layer", &ReportCell::layer, kMostTableRows) +
+             tables_.Legend() + SyncLineTable(process, options_) +
+             OtherThreadsSentence(process, options_);
   }
 
   void ProcessTables(const ReportProcess& process) {
