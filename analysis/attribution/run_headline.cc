@@ -65,6 +65,10 @@ ReportDevice DeviceRow(const Run& run, const DeviceUsage& device, int64_t span_n
   // What a stand-in says is no statement of NVML's.
   (device.simulated ? row.simulated_utilization : row.nvml_utilization) = whole.nvml_utilization();
   row.nvml_sampled_ns = device.nvml_sampled_ns;
+  if (!device.simulated) {
+    if (device.memory_bytes > 0) row.memory_bytes = device.memory_bytes;
+    if (device.memory_peak_bytes >= 0) row.memory_peak_bytes = device.memory_peak_bytes;
+  }
   row.simulated = device.simulated;
   row.used = device.used;
   row.smi_model = whole.smi_model;

@@ -126,6 +126,16 @@ std::string FormatCount(uint64_t count) {
   return ThreeDigits(value / 1e9, "G");
 }
 
+std::string FormatBytes(int64_t bytes) {
+  auto value = static_cast<double>(bytes);
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  for (const char* unit : {" KiB", " MiB"}) {
+    value /= 1024;
+    if (value < 1023.5) return ThreeDigits(value, unit);
+  }
+  return ThreeDigits(value / 1024, " GiB");
+}
+
 std::string Counted(uint64_t count, std::string_view noun) {
   return FormatCount(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }

@@ -31,6 +31,9 @@ std::string Bounded(bool is_upper_bound, bool is_lower_bound, const std::string&
 // "1234", "12.3k", "4.56M".
 std::string FormatCount(uint64_t count);
 
+// "512 B", "1.50 KiB", "12.3 GiB".
+std::string FormatBytes(int64_t bytes);
+
 // "1 iteration", "12.3k iterations". |noun| has a plural in -s.
 std::string Counted(uint64_t count, std::string_view noun);
 

@@ -39,22 +39,25 @@ std::vector<SummedUtilization> UtilizationUntil(const ProcessTrace& process,
                                                 const std::vector<int64_t>& boundaries_ns,
                                                 const Interval& added) {
   std::map<std::pair<std::string, int64_t>, SummedUtilization> parts;
-  const auto add = [&](const std::string& uuid, int64_t time_ns, int64_t samples,
-                       int64_t percents) {
+  const auto add = [&](const std::string& uuid, int64_t time_ns, int64_t samples, int64_t percents,
+                       int64_t memory_bytes) {
     const auto next = std::upper_bound(boundaries_ns.begin(), boundaries_ns.end(), time_ns);
     if (next == boundaries_ns.begin()) return;  // before the run
     const int64_t begin_ns = *std::prev(next);
     SummedUtilization& part = parts[{uuid, begin_ns}];
-    part = {uuid, begin_ns, part.samples + samples, part.percents + percents};
+    part = {uuid, begin_ns, part.samples + samples, part.percents + percents,
+            std::max(part.memory_peak_bytes, memory_bytes)};
   };
   for (const SummedUtilization& part : sums.utilization) {
-    add(part.uuid, part.begin_ns, part.samples, part.percents);
+    add(part.uuid, part.begin_ns, part.samples, part.percents, part.memory_peak_bytes);
   }
   for (const DeviceSample& read : process.utilization) {
     const UtilizationSample& sample = read.sample;
-    if (sample.gpu_percent < 0) continue;
     if (sample.time_ns < added.begin_ns || sample.time_ns >= added.end_ns) continue;
-    add(read.uuid, sample.time_ns, 1, sample.gpu_percent);
+    const bool has_percent = sample.gpu_percent >= 0;
+    if (!has_percent && sample.memory_used_bytes < 0) continue;
+    add(read.uuid, sample.time_ns, has_percent ? 1 : 0, has_percent ? sample.gpu_percent : 0,
+        sample.memory_used_bytes);
   }
   std::vector<SummedUtilization> rows;
   for (auto& [key, part] : parts) rows.push_back(std::move(part));

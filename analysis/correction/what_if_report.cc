@@ -43,6 +43,20 @@ std::string Listed(const std::set<std::string>& names) {
   return all;
 }
 
+// How many times what was used at once fits into the memory of the used one of |devices| on which that
+// is fewest; absent where NVML or CUPTI did not say.
+std::optional<uint32_t> FitInMemory(const std::vector<ReportDevice>& devices) {
+  std::optional<uint32_t> fewest;
+  for (const ReportDevice& device : devices) {
+    if (!device.used) continue;
+    if (!device.memory_bytes || device.memory_peak_bytes.value_or(0) <= 0) return {};
+    const int64_t fit =
+        std::min<int64_t>(*device.memory_bytes / *device.memory_peak_bytes, UINT32_MAX);
+    fewest = std::min(fewest.value_or(UINT32_MAX), static_cast<uint32_t>(fit));
+  }
+  return fewest;
+}
+
 class Imagination {
  public:
   Imagination(const Run& run, const ReportOptions& options, const WhatIfQuestion& question)
@@ -326,6 +340,7 @@ class Imagination {
       result->cores =
           static_cast<double>(on_cpu_ns) / static_cast<double>(result->before.run.wall_ns);
     }
+    result->fit_in_memory = FitInMemory(result->before.devices);
     const auto beside =
         static_cast<uint32_t>(std::min(kMostClients, 1 / result->sm_fill.value_or(1)));
     for (const uint32_t n : NumbersUntil(copies_)) result->copies.push_back({n, 0, 0});

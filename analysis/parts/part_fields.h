@@ -138,7 +138,8 @@ GPUBOUND_MESSAGE(ProcessShare, report, found, work_before_launch_ns, work_after_
 GPUBOUND_MESSAGE(DeviceTime, time, busy_ns, compute_ns, comm_ns, copy_ns, graph_ns, smi_model, most_smi_model,
                  nvml_samples, nvml_percents)
 GPUBOUND_MESSAGE(DeviceBand, process, alone_ns, contended_ns)
-GPUBOUND_MESSAGE(DeviceUsage, uuid, name, simulated, used, nvml_sampled_ns, seen_by, windows, bands)
+GPUBOUND_MESSAGE(DeviceUsage, uuid, name, simulated, used, nvml_sampled_ns, seen_by, windows, bands,
+                 memory_bytes, memory_peak_bytes)
 GPUBOUND_MESSAGE(RunWindows, windows, parts, work)
 GPUBOUND_MESSAGE(UnprofiledUse, host, uuid, pid, name, time)
 GPUBOUND_MESSAGE(DeviceCompany, uses, mps_uuids)

@@ -27,6 +27,7 @@ struct Samples {
   int64_t count = 0;
   int64_t percents = 0;
   Interval time{kOpenEnded, kOpenEnded};  // from the first to the last
+  int64_t memory_peak_bytes = kNotKnown;
 };
 
 Samples SamplesOf(const ProcessTrace& process, const std::string& uuid, const Interval& window,
@@ -34,8 +35,9 @@ Samples SamplesOf(const ProcessTrace& process, const std::string& uuid, const In
   Samples samples;
   for (const DeviceSample& read : process.utilization) {
     const int64_t time_ns = read.sample.time_ns + offset_ns;
-    if (read.uuid != uuid || read.sample.gpu_percent < 0) continue;
-    if (time_ns < window.begin_ns || time_ns >= window.end_ns) continue;
+    if (read.uuid != uuid || time_ns < window.begin_ns || time_ns >= window.end_ns) continue;
+    samples.memory_peak_bytes = std::max(samples.memory_peak_bytes, read.sample.memory_used_bytes);
+    if (read.sample.gpu_percent < 0) continue;
     if (samples.count++ == 0) samples.time.begin_ns = time_ns;
     samples.time.end_ns = time_ns;
     samples.percents += read.sample.gpu_percent;
@@ -62,10 +64,12 @@ void TakeUtilization(const Run& run, const std::vector<size_t>& processes,
         if (summed.begin_ns < window.begin_ns || summed.begin_ns >= window.end_ns) continue;
         samples.count += summed.samples;
         samples.percents += summed.percents;
+        samples.memory_peak_bytes = std::max(samples.memory_peak_bytes, summed.memory_peak_bytes);
       }
       return samples;
     };
     const Samples whole = samples_in(windows.front());
+    usage->memory_peak_bytes = std::max(usage->memory_peak_bytes, whole.memory_peak_bytes);
     if (whole.count <= usage->windows.front().nvml_samples) continue;
     // What a replay moved, NVML did not see.
     const bool comparable = run.sums == nullptr && !run.recorded_offsets_ns;

@@ -57,6 +57,9 @@ struct DeviceUsage {
   bool simulated = false;
   bool used = false;            // some work ran on it, in a window or not
   int64_t nvml_sampled_ns = 0;  // from the first to the last sample in the first window
+  int64_t memory_bytes = 0;     // that it has; 0 unknown
+  // In the first window, as NVML's samples say, of all that ran there, recorded or not.
+  int64_t memory_peak_bytes = kNotKnown;
   std::vector<size_t> seen_by;  // the processes that could use it; ascending
   std::vector<DeviceTime> windows;
   std::vector<DeviceBand> bands;  // within the first window; of the processes that used it

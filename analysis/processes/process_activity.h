@@ -33,7 +33,10 @@ class ProcessActivity {
     for (uint32_t id = 1; id < process_.devices.size(); ++id) {
       const Device& device = process_.devices[id];
       if (device.name.empty() && device.uuid.empty() && device.info.multiprocessors == 0) continue;
-      See(static_cast<DeviceId>(id))->usage.simulated |= device.info.simulated;
+      DeviceUsage& usage = See(static_cast<DeviceId>(id))->usage;
+      usage.simulated |= device.info.simulated;
+      usage.memory_bytes =
+          std::max(usage.memory_bytes, static_cast<int64_t>(device.info.memory_bytes));
     }
     if (activity == nullptr) return;
     for (const uint32_t device : activity->used()) {

@@ -463,7 +463,9 @@ Json DeviceJson(const ReportDevice& device) {
               {"has_unknown_time", device.has_unknown_time},
               {"busy_is_lower_bound", device.busy_is_lower_bound},
               {"simulated_utilization", OrNull(device.simulated_utilization)},
-              {"host_outside_run", device.host_outside_run}};
+              {"host_outside_run", device.host_outside_run},
+              {"memory_bytes", OrNull(device.memory_bytes)},
+              {"memory_peak_bytes", OrNull(device.memory_peak_bytes)}};
 }
 
 Json RankJson(const ReportRank& rank) {

@@ -10,6 +10,11 @@
 #include "analysis/report/report_json.h"
 
 namespace gpubound {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 double ThroughputRatio(const WhatIfReport& report) {
   const double part = std::max(report.iteration_ratio.part, report.ratio.part);
@@ -30,7 +35,6 @@ uint32_t EnoughCopies(const WhatIfReport& report, bool beside) {
 }
 
 std::string RenderWhatIfJson(const WhatIfReport& report) {
-  using Json = nlohmann::ordered_json;
   Json curves = Json::array();
   for (const SpeedCurve& curve : report.curves) {
     Json points = Json::array();
@@ -79,6 +83,7 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
               {"enough_time_sliced", EnoughCopies(report, false)},
               {"enough_mps", EnoughCopies(report, true)},
               {"sm_fill", report.sm_fill ? Json(*report.sm_fill) : Json()},
+              {"fit_in_memory", report.fit_in_memory ? Json(*report.fit_in_memory) : Json()},
               {"cores_each", report.cores > 0 ? Json(report.cores) : Json()}};
   }
   const Json document{{"format", "gpubound.whatif.v1"},

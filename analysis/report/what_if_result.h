@@ -87,6 +87,9 @@ struct WhatIfReport {
   bool only_copies = false;         // nothing is changed beside
   // Of GPU busy, which says how many fit; absent where no kernel's geometry is known: one fills it.
   std::optional<double> sm_fill;
+  // How many runs' memory the GPU holds at least, by the most that all that ran there used at once;
+  // absent where that is not known.
+  std::optional<uint32_t> fit_in_memory;
   double cores = 0;         // that one of them keeps busy; 0: is not known
   double environments = 1;  // so many times as many in each launch
   MovedGpus moved;

@@ -59,9 +59,10 @@ struct SummedUtilization {
   int64_t begin_ns = 0;
   int64_t samples = 0;
   int64_t percents = 0;
+  int64_t memory_peak_bytes = kNotKnown;
   template <typename Archive>
   void Visit(Archive& archive) {
-    archive.All(uuid, begin_ns, samples, percents);
+    archive.All(uuid, begin_ns, samples, percents, memory_peak_bytes);
   }
 };
 

@@ -28,7 +28,7 @@ inline constexpr char kDetailIsLess[] =
     "kept. Figures (`operation`, `breakdown`, `kernel`, ...) are of the whole run.";
 
 // Raised with every change of what an object writes into an archive.
-inline constexpr uint32_t kSumsVersion = 20;
+inline constexpr uint32_t kSumsVersion = 21;
 
 struct RunSums {
   int64_t until_ns = INT64_MIN;         // of every process

@@ -129,6 +129,17 @@ class Setup(unittest.TestCase):
         self.assertIn("install python3-venv (Debian) and run again", err)
 
 
+    def test_a_stage_that_there_is_not_is_refused_before_anything_is_installed(self):
+        self.command("apt-get", "echo called")
+        for stage in ("", "gcc", "address thread"):
+            with self.subTest(stage):
+                done = subprocess.run([self.bin / "bash", "tools/test", "--stage", stage], cwd=self.root, text=True,
+                                      capture_output=True, check=False, env={"PATH": str(self.bin)})
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertEqual(done.stderr, "test: --stage takes address, thread, clang, test or fuzz, "
+                                 f"not '{stage}'\n")
+
+
 class Presets(unittest.TestCase):
     def test_a_preset_leaves_out_the_labels_that_tools_test_does(self):
         presets = json.loads((SOURCE / "CMakePresets.json").read_text())["testPresets"]

@@ -313,9 +313,12 @@ bool WriteFigures(const std::string& folder) {
   nlohmann::json times = nlohmann::json::array();
   nlohmann::json counts = nlohmann::json::array();
   nlohmann::json shares = nlohmann::json::array();
+  nlohmann::json bytes = nlohmann::json::array();
   const auto add = [&](int64_t value) {
     times.push_back({value, FormatTime(value)});
-    if (value >= 0) counts.push_back({value, FormatCount(static_cast<uint64_t>(value))});
+    if (value < 0) return;
+    counts.push_back({value, FormatCount(static_cast<uint64_t>(value))});
+    bytes.push_back({value, FormatBytes(value)});
   };
   for (const int64_t size :
        {1LL, 1'000LL, 1'000'000LL, 1'000'000'000LL, 3'600'000'000'000LL, 86'400'000'000'000LL}) {
@@ -331,8 +334,10 @@ bool WriteFigures(const std::string& folder) {
       shares.push_back({share, FormatShare(share)});
     }
   }
-  return Write(folder + "/figures.json",
-               nlohmann::json{{"times", times}, {"counts", counts}, {"shares", shares}}.dump());
+  return Write(
+      folder + "/figures.json",
+      nlohmann::json{{"times", times}, {"counts", counts}, {"shares", shares}, {"bytes", bytes}}
+          .dump());
 }
 
 // Removes the events of a thread in a time.

@@ -235,6 +235,22 @@ bool WriteEmpty(const std::string& path) {
   return WritePage(path, analyzed);
 }
 
+std::string UuidOf(const Device& device, const ProcessTrace& process) {
+  return "GPU-0000000" + std::to_string(device.info.index) + process.identity.host;
+}
+
+// Of 80 GiB, NVML saw 12.3 in use.
+void GiveMemory(Run* run) {
+  for (ProcessTrace& process : run->processes) {
+    for (Device& device : process.devices) {
+      device.info.memory_bytes = uint64_t{80} << 30;
+      process.utilization.push_back(
+          {UuidOf(device, process),
+           {.time_ns = process.span_begin_ns, .memory_used_bytes = (int64_t{123} << 30) / 10}});
+    }
+  }
+}
+
 bool WriteRun(const std::string& path, const std::string& text, void (*edit)(Run*) = nullptr) {
   golden::Scenario scenario = golden::ParseScenario(text);
   for (const std::string& mistake : scenario.mistakes) {
@@ -252,7 +268,7 @@ bool WriteRun(const std::string& path, const std::string& text, void (*edit)(Run
   for (ProcessTrace& process : analyzed.run.processes) {
     for (Device& device : process.devices) {
       device.name = "NVIDIA H100";
-      device.uuid = "GPU-0000000" + std::to_string(device.info.index) + process.identity.host;
+      device.uuid = UuidOf(device, process);
     }
   }
   Result<Report> report = BuildReport(analyzed.run, options);
@@ -286,7 +302,7 @@ bool WriteOddPages(const std::string& folder) {
          WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
          WriteRun(folder + "/alike", Alike()) && WriteRun(folder + "/many_processes", Many()) &&
          WriteEmpty(folder + "/empty") && WriteRun(folder + "/names", Names(), &GiveLongNames) &&
-         WriteRun(folder + "/roles", Roles()) &&
+         WriteRun(folder + "/roles", Roles(), &GiveMemory) &&
          WriteRun(folder + "/no_gpu_roles", RolesWithoutGpu()) && WriteSingleRuns(folder);
 }
 

@@ -438,6 +438,18 @@ test('long tables show their first rows, and all of them at the press of a butto
   }
 });
 
+test('what was in use of the memory of GPUs is said where that is known', async () => {
+  for (const [name, said] of [['roles', '12.3 GiB of 80.0 GiB'], ['uneven', null]]) {
+    const page = await show(name);
+    const devices = await rows(page, '.scroll[aria-label="Table: Devices"] table');
+    const heads = await page.$$eval(
+        '[aria-label="Table: Devices"] thead th', (cells) => cells.map((cell) => cell.textContent));
+    assert.equal(heads.includes('memory in use at most'), said !== null, name);
+    if (said !== null)
+      assert.ok(devices.every((row) => row.shown.endsWith(said)), devices[0].shown);
+  }
+});
+
 test('the legend names waits where a thread waited, and nowhere else', async () => {
   for (const [name, waits] of [['roles', true], ['rows', false]]) {
     const page = await show(name);

@@ -18,7 +18,8 @@ before(() => {
 });
 
 for (const [name, kind] of [
-         ['formatTime', 'times'], ['formatCount', 'counts'], ['formatShare', 'shares']]) {
+         ['formatTime', 'times'], ['formatCount', 'counts'], ['formatShare', 'shares'],
+         ['formatBytes', 'bytes']]) {
   test(`${kind} are those of the text report`, () => {
     assert.ok(figures[kind].length > 50);
     for (const [value, said] of figures[kind]) assert.equal(format[name](value), said, `${value}`);

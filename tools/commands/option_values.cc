@@ -38,7 +38,7 @@ constexpr Unit kSizes[] = {{"KB", kKilo},
                            {"TB", kKilo* kKilo* kKilo* kKilo},
                            {"TiB", kKilo* kKilo* kKilo* kKilo}};
 constexpr char kSizeExamples[] = "500MB, 1GB";
-constexpr double kLargest = 1e18;  // less than what fits
+constexpr double kMostBytes = 1e18;  // less than what fits
 
 template <typename Number>
 std::optional<Number> WholeText(std::string_view text) {
@@ -84,7 +84,7 @@ std::variant<uint64_t, Complaint> ParseSize(const std::string& text, uint64_t le
   const auto parsed = WithUnit(text, kSizes, "size", kSizeExamples);
   const double* const bytes = std::get_if<double>(&parsed);
   if (bytes == nullptr) return *std::get_if<Complaint>(&parsed);
-  if (*bytes > kLargest) return fmt::format("'{}' is more than there can be", text);
+  if (*bytes > kMostBytes) return fmt::format("'{}' is more than there can be", text);
   if (*bytes >= static_cast<double>(least)) return static_cast<uint64_t>(*bytes);
   return fmt::format("'{}' is less than {:.4g}MB", text,
                      static_cast<double>(least) / (kKilo * kKilo));

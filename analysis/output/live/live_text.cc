@@ -66,8 +66,8 @@ void AddShares(const std::string& name, const LiveTimes& times, const LiveGlance
 }
 
 std::string Rate(double amount, int64_t window_ns) {
-  constexpr double kNsPerSecond = 1e9;
-  return window_ns > 0 ? RateText(amount * kNsPerSecond / static_cast<double>(window_ns)) + " /s"
+  constexpr double kSecondNs = 1e9;
+  return window_ns > 0 ? RateText(amount * kSecondNs / static_cast<double>(window_ns)) + " /s"
                        : "-";
 }
 

@@ -44,7 +44,8 @@ void AddOfProgram(const ProcessTrace& process, const EventSource& source, Gather
     for (ThreadBatch batch; cursor->Next(&batch);) {
       for (const ThreadEvent& event : batch.events) {
         if (event.kind != SlotKind::kCounter) continue;
-        gathering->Add(process.LabelOf(event.label).text, "", event.time_ns,
+        const std::string& name = process.LabelOf(event.label).text;
+        gathering->Add(name, name.ends_with("_bytes") ? "bytes" : "", event.time_ns,
                        std::bit_cast<double>(event.payload));
       }
     }

@@ -419,6 +419,14 @@ std::string LaneTables(const ReportProcess& process, const TextOptions& options)
   return text.empty() ? "\nNo thread but the primary one has operations.\n" : text;
 }
 
+std::string MemoryText(const ReportDevice& device) {
+  if (!device.memory_peak_bytes) return "";
+  const std::string of_all =
+      device.memory_bytes ? " of " + FormatBytes(*device.memory_bytes) : std::string();
+  return "at most " + FormatBytes(*device.memory_peak_bytes) + of_all +
+         " of memory was in use at once, by all that ran there";
+}
+
 std::string DeviceTables(const Report& report, const TextOptions& options) {
   const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
   TextTable devices({"Device", "busy", "span", "share", "nvidia-smi", "smi model", "inflation"});
@@ -462,6 +470,9 @@ std::string DeviceTables(const Report& report, const TextOptions& options) {
     const std::string label = DeviceLabel(report, i);
     const std::string full = FullName(report.devices[i]);
     if (label != full) text += Wrap(label + ": " + full, options.width, 2);
+    if (const std::string memory = MemoryText(report.devices[i]); !memory.empty()) {
+      text += Wrap(label + ": " + memory + ".", options.width, 2);
+    }
   }
   if (shared) text += Table(bands, options);
   if (!report.operation_devices.empty()) text += Table(operations, options);

@@ -152,6 +152,10 @@ std::string CopiesText(const WhatIfReport& report, int width, bool unicode) {
     std::snprintf(cores.data(), cores.size(), " Each keeps %.2g CPU cores busy", report.cores);
     text += cores.data() + std::string(", and enough of them are assumed.");
   }
+  if (report.fit_in_memory) {
+    text += " Its memory holds at least " + Counted(*report.fit_in_memory, "such run") +
+            ", by the most that was in use there at once.";
+  }
   return "Runs like this one that share its GPU\n" + table.Render(width, 0, unicode) +
          Wrap(text, width, 2);
 }

@@ -7,7 +7,7 @@ import json
 import operator
 import os
 from types import MappingProxyType
-from typing import Any, Callable, Mapping, Optional, SupportsIndex, TypeVar, cast
+from typing import Any, Callable, List, Mapping, Optional, SupportsIndex, TypeVar, cast
 
 from gpubound import _core
 
@@ -20,6 +20,7 @@ _NO_PHASE = "(no phase)"  # as reports call the time before the first
 
 _NUMBERS = 2**64  # of iterations, as the C table takes them
 _steps_by_program = False
+after_iterations: List[Callable[[], None]] = []  # what is done when one has ended
 
 # Names in analysis/attribution/process_role.h, in the order in which data flows.
 ROLES = ("environment", "rollout", "reward", "data", "train")
@@ -111,12 +112,18 @@ def step(iteration: Optional[SupportsIndex] = None, /, **counters: float) -> Non
     _steps_by_program = True
     for name, value in counters.items():
         _core.counter(name, value)
-    _core.step(number)
+    _end(number)
 
 
 def end_iteration() -> None:
     """What step() does without arguments, for a hook that found where an iteration ends."""
-    _core.step(None)
+    _end(None)
+
+
+def _end(number: Optional[int]) -> None:
+    _core.step(number)
+    for action in after_iterations:
+        action()
 
 
 def steps_by_program() -> bool:

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any, Callable, ContextManager, Dict, List, Optional
 
-from gpubound import _asyncio, _core, _failures, _hooks, _loop, _pickling
+from gpubound import _asyncio, _core, _failures, _hooks, _loop, _memory, _pickling
 
 # Measured on 3.9 and 3.10 with a wrapper around a function of two arguments.
 _SHARED_EXTENSION = (
@@ -131,6 +131,7 @@ def install(import_lock_released: Callable[[], ContextManager[None]]) -> Optiona
     finder.when_imported("asyncio.events", _asyncio.install)
     if sys.version_info >= (3, 12):
         finder.when_imported("asyncio.base_events", _asyncio.install_for_eager_tasks)
+    finder.when_imported("torch", _memory.install)
     for name in _pickling.CLOUDPICKLES:
         finder.when_imported(name, _pickling.register_with_cloudpickle)
     finder.when_imported("dill._dill", _pickling.register_with_dill)

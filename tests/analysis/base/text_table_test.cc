@@ -21,6 +21,15 @@ TEST(TextTableTest, TimesHaveThreeDigitsAndAUnit) {
   EXPECT_EQ(FormatTime(12'345, /*raw=*/true), "12345");
 }
 
+TEST(FormatBytes, HasThreeDigitsAndABinaryUnit) {
+  EXPECT_EQ(FormatBytes(0), "0 B");
+  EXPECT_EQ(FormatBytes(1023), "1023 B");
+  EXPECT_EQ(FormatBytes(1536), "1.50 KiB");
+  EXPECT_EQ(FormatBytes((int64_t{1} << 20) - 1), "1.00 MiB");
+  EXPECT_EQ(FormatBytes(int64_t{80} << 30), "80.0 GiB");
+  EXPECT_EQ(FormatBytes(int64_t{1500} << 30), "1500 GiB");
+}
+
 TEST(TextTableTest, SharesNeverRoundToAllOrNothing) {
   EXPECT_EQ(FormatShare(0), "0 %");
   EXPECT_EQ(FormatShare(0.00001), "<0.1 %");

@@ -93,8 +93,9 @@ class CompactTest : public testing::Test {
     const uint64_t end = begin + (i == kSlow ? kSlowMs : kIterationMs) * kMs;
     const auto n = static_cast<uint64_t>(i);
     const auto correlation = static_cast<uint32_t>(i + 1);
-    trainer->Sql("INSERT INTO utilization(time_ns, uuid, gpu_percent) VALUES(" +
-                 std::to_string(begin) + ", 'GPU-1', " + std::to_string(40 + i) + ")");
+    trainer->Sql("INSERT INTO utilization(time_ns, uuid, gpu_percent, memory_used_bytes) VALUES(" +
+                 std::to_string(begin) + ", 'GPU-1', " + std::to_string(40 + i) + ", " +
+                 std::to_string(1000 + i * 7 % 13) + ")");
     trainer->Scopes(
         {.thread = 1, .first_sequence = 8 * n},
         {Begin(kTrain, begin), Begin(kInner, begin + 3 * kMs), End(kInner, begin + 21 * kMs),

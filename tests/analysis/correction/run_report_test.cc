@@ -121,6 +121,28 @@ TEST_F(RunReportTest, OfSeveralProcessesThatSampledADeviceOneIsEnough) {
   EXPECT_DOUBLE_EQ(Build().devices.at(0).nvml_utilization.value_or(-1), 0.5);
 }
 
+TEST_F(RunReportTest, MemoryIsTheMostThatAnySampleOfTheSpanSays) {
+  AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
+  AddProcess(2, 0, 100, "GPU-a", {}).parent_pid = 1;
+  const auto said = [this](size_t process, int64_t time_ns, int64_t bytes) {
+    run_.processes[process].utilization.push_back(
+        {"GPU-a", {.time_ns = time_ns, .memory_used_bytes = bytes}});
+  };
+  EXPECT_FALSE(Build().devices.at(0).memory_peak_bytes) << "nobody said anything";
+  said(0, 10, 500);
+  said(0, 20, -1);    // not known
+  said(0, 100, 900);  // after the span
+  said(1, 30, 700);
+  for (ProcessTrace& process : run_.processes) process.devices.at(1).info.memory_bytes = 2000;
+  const Report report = Build();
+  EXPECT_EQ(report.devices.at(0).memory_peak_bytes, 700);
+  EXPECT_EQ(report.devices[0].memory_bytes, 2000);
+  EXPECT_FALSE(report.devices[0].nvml_utilization) << "no sample has a percentage";
+  for (ProcessTrace& process : run_.processes) process.devices[1].info.simulated = true;
+  EXPECT_FALSE(Build().devices.at(0).memory_peak_bytes) << "a stand-in said so";
+  EXPECT_FALSE(Build().devices[0].memory_bytes);
+}
+
 TEST_F(RunReportTest, WithoutSamplesNvmlSaidNothing) {
   AddProcess(1, 0, 100, "GPU-a", {{10, 30}});
   EXPECT_FALSE(Build().devices.at(0).nvml_utilization);

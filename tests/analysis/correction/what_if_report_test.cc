@@ -446,13 +446,14 @@ TEST_F(WhatIfReportTest, ALayerThatTheRunDoesNotHaveIsNoChange) {
 class OtherGpuTest : public testing::Test {
  protected:
   static Result<WhatIfReport> Imagine(const std::string& device, const WhatIf& changes,
-                                      uint32_t copies = 0) {
+                                      uint32_t copies = 0, const char* sql = "") {
     const testing_support::TemporaryRun run;
     {
       testing_support::SegmentWriter segment(run, {});
       segment.PutUsualRows();
       segment.Sql("UPDATE device SET name = '" + device +
                   "', multiprocessors = 40, max_warps = 32, max_blocks = 16, compute_major = 7");
+      segment.Sql(sql);
       PutAwaitedKernel(&segment);
     }
     return ImagineRun(run.path(), {}, {changes, {}, copies});
@@ -567,6 +568,23 @@ TEST_F(OtherGpuTest, IsSharedByCopiesOfTheRun) {
   ASSERT_TRUE(both.ok());
   EXPECT_EQ(both->copies[1].sliced_ns, both->copies[0].sliced_ns) << "no kernel waits for another";
   EXPECT_EQ(RenderWhatIfText(*both, 500, true).find("Predicted span"), 0u);
+}
+
+TEST_F(OtherGpuTest, HasMemoryForAsManyCopiesAsWhatWasInUseFits) {
+  const Result<WhatIfReport> unknown = Imagine("Simulated GPU", {}, 2);
+  ASSERT_TRUE(unknown.ok());
+  EXPECT_FALSE(unknown->fit_in_memory);
+  EXPECT_TRUE(
+      nlohmann::json::parse(RenderWhatIfJson(*unknown))["copies"]["fit_in_memory"].is_null());
+  const char* used =
+      "UPDATE device SET memory_bytes = 1000; INSERT INTO utilization(time_ns, uuid, "
+      "memory_used_bytes) SELECT 200, uuid, 300 FROM device WHERE id = 1";
+  const Result<WhatIfReport> report = Imagine("Tesla T4", {}, 2, used);
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_EQ(report->fit_in_memory, 3u);
+  EXPECT_EQ(nlohmann::json::parse(RenderWhatIfJson(*report))["copies"]["fit_in_memory"], 3);
+  const std::string text = RenderWhatIfText(*report, 500, true);
+  EXPECT_NE(text.find("holds at least 3 such runs"), std::string::npos) << text;
 }
 
 TEST(EnoughCopiesTest, IsWhereOneMoreAddsLessThanAHundredth) {

@@ -215,11 +215,11 @@ TEST_F(ReportJsonTest, OperationHasEveryKeyInOrder) {
 }
 
 TEST_F(ReportJsonTest, DeviceAndLedgerHaveEveryKeyInOrder) {
-  EXPECT_EQ(
-      KeysOf(json_["devices"][0]),
-      (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization", "used", "smi_model",
-            "inflation", "processes", "busy_is_upper_bound", "not_profiled", "has_unknown_time",
-            "busy_is_lower_bound", "simulated_utilization", "host_outside_run"}));
+  EXPECT_EQ(KeysOf(json_["devices"][0]),
+            (Keys{"uuid", "name", "busy_ns", "span_ns", "nvml_utilization", "used", "smi_model",
+                  "inflation", "processes", "busy_is_upper_bound", "not_profiled",
+                  "has_unknown_time", "busy_is_lower_bound", "simulated_utilization",
+                  "host_outside_run", "memory_bytes", "memory_peak_bytes"}));
   EXPECT_EQ(KeysOf(json_["ledger"][0]), (Keys{"counter", "value", "severity", "help"}));
   EXPECT_EQ(json_["ledger"][0]["severity"], "info");
 }

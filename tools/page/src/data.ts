@@ -268,6 +268,8 @@ export interface Device {
   not_profiled: {host: string; pid: number; name: string; ns: number}[];
   used: boolean;
   smi_model: number;
+  memory_bytes: number|null;
+  memory_peak_bytes: number|null;
   processes: {host: string; pid: number; name: string; alone_ns: number; contended_ns: number;}[];
 }
 

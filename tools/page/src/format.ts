@@ -94,6 +94,17 @@ export function bounded(isUpperBound: boolean, isLowerBound: boolean, figure: st
   return isLowerBound ? `\u2265 ${figure}` : upTo(isUpperBound, figure);
 }
 
+// "512 B", "1.50 KiB", "12.3 GiB".
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${Math.round(bytes)} B`;
+  let value = bytes;
+  for (const unit of ['KiB', 'MiB']) {
+    value /= 1024;
+    if (value < 1023.5) return `${threeDigits(value)} ${unit}`;
+  }
+  return `${threeDigits(value / 1024)} GiB`;
+}
+
 // "1234", "12.3k", "4.56M".
 export function formatCount(count: number): string {
   if (count < 10_000) return String(count);

@@ -3,7 +3,7 @@
 // Processes as a tree: who started whom, when each lived, and what it had of the GPU.
 import {Device, PageData, Report, ReportProcess, unknownNs} from './data';
 import {button, element, listed, longTable, nameCell, othersName, part, rowOf, shareCell, sumOf, table, timeCell} from './dom';
-import {bounded, formatShare, formatTime, share, shortName} from './format';
+import {bounded, formatBytes, formatShare, formatTime, share, shortName} from './format';
 import {deviceName, processName} from './names';
 
 // The process that started that of |index|; null where it is no part of the run.
@@ -119,9 +119,25 @@ function nameOf(report: Report, {host, pid, name}: Device['processes'][0]): stri
   return known ? processName(report, known) : `${name || 'process'} (pid ${pid})`;
 }
 
+// The most that was in use at once by whatever ran there, and what there is.
+function memoryText({memory_bytes: all, memory_peak_bytes: peak}: Device): string {
+  if (peak === null) return '-';
+  return formatBytes(peak) + (all === null ? '' : ` of ${formatBytes(all)}`);
+}
+
 function deviceTable(report: Report): HTMLElement {
+  const hasMemory = report.devices.some((device) => device.memory_peak_bytes !== null);
   return longTable(
-      'Devices', ['device', '', 'busy', 'share', 'nvidia-smi', 'nvidia-smi would show'],
+      'Devices',
+      [
+        'device',
+        '',
+        'busy',
+        'share',
+        'nvidia-smi',
+        'nvidia-smi would show',
+        ...(hasMemory ? ['memory in use at most'] : []),
+      ],
       report.devices,
       (device) => element('tr', {}, [
         deviceCell('th', report, device),
@@ -135,6 +151,7 @@ function deviceTable(report: Report): HTMLElement {
         }),
         shareCell(device.nvml_utilization),
         shareCell(device.smi_model),
+        ...(hasMemory ? [element('td', {class: 'figure', text: memoryText(device)})] : []),
       ]));
 }
 

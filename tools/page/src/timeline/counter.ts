@@ -2,19 +2,14 @@
 //
 // A counter over time, drawn as an area from 0, or from its lowest value where that is below.
 import {CounterData} from '../data';
-import {formatCount, formatTime} from '../format';
+import {formatBytes, formatCount, formatTime} from '../format';
 
 import {Frame} from './draw';
 
 const TEXT = 11;
 
-const UNITS: [number, string][] = [[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']];
-
 export function counterText(value: number, unit: string): string {
-  if (unit === 'bytes') {
-    const [size, name] = UNITS.find(([least]) => value >= least) ?? [1, 'B'];
-    return `${(value / size).toPrecision(3)} ${name}`;
-  }
+  if (unit === 'bytes') return formatBytes(value);
   if (unit === 'ns') return formatTime(value);
   const isPlain = Number.isInteger(value) && value >= 0;
   const figure = isPlain ? formatCount(value) : String(Number(value.toPrecision(4)));
