@@ -143,7 +143,8 @@ class UnknownTimes {
       if (!may_use_it) continue;
       const int64_t offset_ns = clocks_.offset_ns[p];
       const ProcessTrace& process = run_.processes[p];
-      const Interval span = {process.span_begin_ns + offset_ns, process.span_end_ns + offset_ns};
+      const Interval span =
+          Interval{process.span_begin_ns, process.span_end_ns}.ShiftedBy(offset_ns);
       // Of what is summed nothing but the length is known, and that it lies in the process's span.
       const int64_t most_ns =
           device == nullptr ? report_.processes[p].unknown_ns : most_[p].On(*device);

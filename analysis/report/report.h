@@ -333,8 +333,8 @@ struct ReportDevice {
   std::optional<double> nvml_utilization;       // absent for a simulated device
   std::optional<double> simulated_utilization;  // what its stand-in for NVML said
   int64_t nvml_sampled_ns = 0;  // from its first to its last sample; 0 where that is not known
-  // Of its memory, and most of it that was used at once by all that ran there, as NVML's samples say;
-  // absent where that is not known, and for a simulated device.
+  // The memory that it has, and the most that was in use at once by whatever ran there, as NVML's
+  // samples say; absent where that is not known, and for a simulated device.
   std::optional<int64_t> memory_bytes;
   std::optional<int64_t> memory_peak_bytes;
   bool simulated = false;

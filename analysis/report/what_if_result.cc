@@ -7,12 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "analysis/report/json_rows.h"
 #include "analysis/report/report_json.h"
 
 namespace gpubound {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 }  // namespace
 
@@ -82,8 +83,8 @@ std::string RenderWhatIfJson(const WhatIfReport& report) {
     copies = {{"points", std::move(points)},
               {"enough_time_sliced", EnoughCopies(report, false)},
               {"enough_mps", EnoughCopies(report, true)},
-              {"sm_fill", report.sm_fill ? Json(*report.sm_fill) : Json()},
-              {"fit_in_memory", report.fit_in_memory ? Json(*report.fit_in_memory) : Json()},
+              {"sm_fill", OrNull(report.sm_fill)},
+              {"fit_in_memory", OrNull(report.fit_in_memory)},
               {"cores_each", report.cores > 0 ? Json(report.cores) : Json()}};
   }
   const Json document{{"format", "gpubound.whatif.v1"},

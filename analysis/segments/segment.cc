@@ -136,8 +136,9 @@ void Segment::ReadMeta() {
   while (query.Step()) meta_[query.Text(0)] = query.Text(1);
   if (query.failed()) meta_problem_ = database_.LastErrorOf("meta");
   const auto number = meta_.find("segment");
-  if (number != meta_.end())
+  if (number != meta_.end()) {
     number_ = static_cast<uint32_t>(ParseInt(number->second).value_or(number_));
+  }
   const auto host = meta_.find("host");
   const auto pid = meta_.find("pid");
   const auto start = meta_.find("start_realtime_ns");

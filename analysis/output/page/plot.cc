@@ -26,7 +26,7 @@ constexpr double kMargin = 10;
 constexpr double kTextSize = 10;
 // Other fonts that may stand in for Helvetica are wider, DejaVu Sans by up to a quarter.
 constexpr double kWiderFont = 1.25;
-constexpr int kMostColumns = 200;  // in columns; no room here has more
+constexpr int kMostColumns = 200;  // in columns; nothing here is wider
 
 struct ColumnStyle {
   const char* name;
