@@ -57,7 +57,10 @@ void WriteProcess(const TemporaryRun& run, const std::string& host, int64_t pid,
     writer.Meta("world_size", world_size);
     writer.Meta("rank_variable", "RANK");
   }
-  writer.Sql("update device set uuid='GPU-" + host + std::to_string(pid) + "'");
+  writer.Sql("update device set memory_bytes=80000, uuid='GPU-" + host + std::to_string(pid) + "'");
+  writer.Sql(
+      "insert into utilization(time_ns, uuid, memory_used_bytes) "
+      "select 300, uuid, 12000 from device");
   writer.Scopes({.thread = 1}, {Begin(kTrain, 100), End(kTrain, 900)});
   writer.Calls({}, {Launch(200, 210, 1)});
   writer.Work({}, {Kernel(250, 650, 1)});
@@ -122,6 +125,8 @@ TEST_F(PartFileTest, PartsOfAllMachinesGiveTheReportOfTheRun) {
     for (ReportProcess& process : report->processes) process.corrected_why_not.clear();
   }
   EXPECT_EQ(RenderJson(parts), RenderJson(whole));
+  EXPECT_EQ(parts.devices.at(0).memory_peak_bytes, 12000);
+  EXPECT_EQ(parts.devices[0].memory_bytes, 80000);
   EXPECT_THAT(whole.run.verdict, StartsWith("complete"));
   EXPECT_THAT(ReportOf(merged).notes, Contains(HasSubstr("need the events of all machines")));
   EXPECT_THAT(ReportOf(first).notes, Not(Contains(HasSubstr("need the events"))));
