@@ -26,6 +26,7 @@
 #include "analysis/timeline/smi_model.h"
 #include "analysis/trace/memory_source.h"
 #include "tests/oracle/random_trace.h"
+#include "tests/oracle/seeds.h"
 #include "tests/oracle/thinned_trace.h"
 
 namespace gpubound::oracle {
@@ -265,8 +266,9 @@ void Sum(const std::vector<int64_t>& boundaries_ns, int64_t until_ns, const RunU
 }
 
 TEST(DeviceWindowsOracleTest, FiguresOfWindowsAndClocksOfAnyKindAreThoseCountedNaively) {
-  for (uint64_t seed = 1; seed <= kRuns && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+  for (const uint64_t seed : Seeds(kRuns)) {
+    if (testing::Test::HasFailure()) return;
+    SCOPED_TRACE(ToReproduce(seed));
     std::mt19937_64 random(seed);
     const int64_t factor = FactorOf(seed);
     const gpubound::Run run = MakeRun(seed, factor);
@@ -282,8 +284,9 @@ TEST(DeviceWindowsOracleTest, FiguresOfWindowsAndClocksOfAnyKindAreThoseCountedN
 }
 
 TEST(DeviceWindowsOracleTest, SummingTwiceChangesNothing) {
-  for (uint64_t seed = 1; seed <= kRuns && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+  for (const uint64_t seed : Seeds(kRuns)) {
+    if (testing::Test::HasFailure()) return;
+    SCOPED_TRACE(ToReproduce(seed));
     std::mt19937_64 random(seed);
     const int64_t factor = FactorOf(seed);
     const auto some_ns = [&](uint64_t below) {
@@ -313,8 +316,9 @@ TEST(DeviceWindowsOracleTest, SummingTwiceChangesNothing) {
 
 // A device may have worked for a process before that one's span begins, and sums may end between.
 TEST(DeviceWindowsOracleTest, SummingARunBeforeSomeProcessesBeginChangesNothing) {
-  for (uint64_t seed = 1; seed <= kRuns && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+  for (const uint64_t seed : Seeds(kRuns)) {
+    if (testing::Test::HasFailure()) return;
+    SCOPED_TRACE(ToReproduce(seed));
     const gpubound::Run whole = MakeRun(seed, 1);
     const std::vector<int64_t> offsets(whole.processes.size());
     const int64_t begin_ns = FrameOf(whole).span.begin_ns;

@@ -14,6 +14,7 @@
 #include "analysis/processes/clock_align.h"
 #include "analysis/processes/device_usage.h"
 #include "tests/oracle/random_trace.h"
+#include "tests/oracle/seeds.h"
 
 namespace gpubound::oracle {
 namespace {
@@ -82,8 +83,9 @@ Times Measured(const gpubound::Run& run, const Interval& window) {
 }
 
 TEST(DevicesOracleTest, BusyTimeAndBandsAreThoseCountedNaively) {
-  for (uint64_t seed = 1; seed <= kRuns && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+  for (const uint64_t seed : Seeds(kRuns)) {
+    if (testing::Test::HasFailure()) return;
+    SCOPED_TRACE(ToReproduce(seed));
     const gpubound::Run run = MakeRandomRun(seed);
     const auto cut_ns = static_cast<int64_t>(seed % 60);
     for (const Interval& window : {Interval{0, kBeyondAll}, Interval{cut_ns / 2, cut_ns}}) {

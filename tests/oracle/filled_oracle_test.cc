@@ -17,6 +17,7 @@
 #include "analysis/timeline/gpu_work.h"
 #include "analysis/trace/memory_source.h"
 #include "tests/oracle/random_trace.h"
+#include "tests/oracle/seeds.h"
 #include "tests/oracle/thinned_trace.h"
 
 namespace gpubound::oracle {
@@ -121,15 +122,17 @@ void Check(const ProcessTrace& whole, uint64_t seed) {
 }
 
 TEST(FilledOracleTest, WhatIsFilledOfDevicesIsThatCountedNaively) {
-  for (uint64_t seed = 1; seed <= 1500 && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+  for (const uint64_t seed : Seeds(1'500)) {
+    if (testing::Test::HasFailure()) return;
+    SCOPED_TRACE(ToReproduce(seed));
     Check(Long(MakeRandomTrace(seed), seed), seed);
   }
 }
 
 TEST(FilledOracleTest, SoItIsInLanesThatComeAndGo) {
-  for (uint64_t seed = 1; seed <= 150 && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+  for (const uint64_t seed : Seeds(150)) {
+    if (testing::Test::HasFailure()) return;
+    SCOPED_TRACE(ToReproduce(seed));
     Check(Long(MakeRandomCrowd(seed), seed), seed);
   }
 }

@@ -11,9 +11,9 @@
 
 #include "analysis/attribution/process_report.h"
 #include "tests/oracle/columns.h"
-#include "tests/oracle/environment.h"
 #include "tests/oracle/naive_oracle.h"
 #include "tests/oracle/random_trace.h"
+#include "tests/oracle/seeds.h"
 #include "tests/oracle/shrink_run.h"
 #include "tests/oracle/split_source.h"
 
@@ -68,11 +68,9 @@ class HandOverOracleTest : public testing::Test {
 };
 
 TEST_F(HandOverOracleTest, EveryFigureIsThatOfTheNaiveOracle) {
-  const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
-  const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces);
-  for (uint64_t seed = first; seed < first + count; ++seed) {
-    SCOPED_TRACE("reproduce with GPUBOUND_ORACLE_TRACES=1 GPUBOUND_ORACLE_SEED=" +
-                 std::to_string(seed));
+  const Seeds seeds(kTraces);
+  for (const uint64_t seed : seeds) {
+    SCOPED_TRACE(ToReproduce(seed));
     const ProcessTrace trace = MakeTrace(seed);
     Compare(trace, seed);
     if (!HasFailure()) continue;

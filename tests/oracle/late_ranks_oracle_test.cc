@@ -18,11 +18,12 @@
 #include "analysis/trace/late_rank_label.h"
 #include "analysis/trace/run.h"
 #include "proto/wake_tokens.h"
+#include "tests/oracle/seeds.h"
 
 namespace gpubound::oracle {
 namespace {
 
-constexpr int kRuns = 2'000;
+constexpr uint64_t kRuns = 2'000;
 constexpr int64_t kLength = 60;
 constexpr LabelId kCollective{1};
 constexpr LabelId kBarrier{2};
@@ -190,9 +191,10 @@ std::vector<std::pair<int64_t, LabelId>> OtherScopes(const std::vector<ThreadEve
 }
 
 TEST(LateRanksOracleTest, EachRankWaitsForTheLastOtherOneUntilThatHasEntered) {
-  int64_t waited = 0;
-  for (int seed = 0; seed < kRuns; ++seed) {
-    const gpubound::Run recorded = MakeRun(static_cast<uint64_t>(seed));
+  const Seeds seeds(kRuns);
+  uint64_t waited = 0;
+  for (const uint64_t seed : seeds) {
+    const gpubound::Run recorded = MakeRun(seed);
     gpubound::Run run = recorded;
     NameLateRanks(&run);
     for (size_t p = 0; p < run.processes.size(); ++p) {
@@ -212,7 +214,8 @@ TEST(LateRanksOracleTest, EachRankWaitsForTheLastOtherOneUntilThatHasEntered) {
       }
     }
   }
-  EXPECT_GT(waited, kRuns) << "hardly anybody waited";
+  if (seeds.is_one()) return;
+  EXPECT_GT(waited, seeds.size()) << "hardly anybody waited";
 }
 
 }  // namespace

@@ -16,8 +16,8 @@
 #include "analysis/attribution/process_report.h"
 #include "analysis/report/report_json.h"
 #include "analysis/trace/memory_source.h"
-#include "tests/oracle/environment.h"
 #include "tests/oracle/random_trace.h"
+#include "tests/oracle/seeds.h"
 #include "tests/oracle/thinned_trace.h"
 
 namespace gpubound::oracle {
@@ -38,11 +38,9 @@ class ResumeTest : public testing::Test {
  protected:
   static void OnRandomTraces(int64_t stretch,
                              const std::function<void(const ProcessTrace&, uint64_t)>& check) {
-    const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
-    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces);
-    for (uint64_t seed = first; seed < first + count; ++seed) {
-      SCOPED_TRACE("reproduce with GPUBOUND_ORACLE_TRACES=1 GPUBOUND_ORACLE_SEED=" +
-                   std::to_string(seed));
+    const Seeds seeds(kTraces);
+    for (const uint64_t seed : seeds) {
+      SCOPED_TRACE(ToReproduce(seed));
       check(Stretched(MakeRandomTrace(seed), stretch), seed);
       if (HasFailure()) return;
     }

@@ -15,9 +15,9 @@
 #include "analysis/processes/run_frame.h"
 #include "analysis/reader/wait_channels.h"
 #include "analysis/report/report_training.h"
-#include "tests/oracle/environment.h"
 #include "tests/oracle/naive_roles.h"
 #include "tests/oracle/random_waits.h"
+#include "tests/oracle/seeds.h"
 #include "tests/oracle/shrink_run.h"
 
 namespace gpubound::oracle {
@@ -159,22 +159,18 @@ std::string Check(const gpubound::Run& recorded) {
 }
 
 TEST(RolesOracleTest, BubblesOverlapAndTailsAreThoseOfTheNaiveOracle) {
-  const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
-  const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kRuns);
-  std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(first),
-              static_cast<unsigned long long>(first + count - 1));
+  const Seeds seeds(kRuns);
+  std::printf("%s\n", seeds.InWords().c_str());
   Figures seen;
-  for (uint64_t seed = first; seed < first + count; ++seed) {
+  for (const uint64_t seed : seeds) {
     const gpubound::Run run = MakeRandomRoles(seed);
     for (const auto& [name, value] : CountedNaively(run)) seen[name] += value;
     if (Check(run).empty()) continue;
     const gpubound::Run less =
         Shrunk(run, [](const gpubound::Run& part) { return !Check(part).empty(); });
-    FAIL() << "reproduce with GPUBOUND_ORACLE_TRACES=1 GPUBOUND_ORACLE_SEED=" << seed
-           << "\nof which this is enough:\n"
-           << InWords(less) << Check(less);
+    FAIL() << ToReproduce(seed) << "\nof which this is enough:\n" << InWords(less) << Check(less);
   }
-  if (count < kRuns) return;
+  if (seeds.is_one()) return;
   // Each figure comes up, so that none is right for never being there.
   for (const char* figure :
        {"train starved", "rollout blocked", "rollout tail", "train tail", "rollout weight sync",

@@ -15,9 +15,9 @@
 
 #include "analysis/attribution/build_report.h"
 #include "analysis/report/report_training.h"
-#include "tests/oracle/environment.h"
 #include "tests/oracle/naive_oracle.h"
 #include "tests/oracle/random_trace.h"
+#include "tests/oracle/seeds.h"
 
 namespace gpubound::oracle {
 namespace {
@@ -113,11 +113,9 @@ void Check(uint64_t seed) {
 }
 
 TEST(TargetsOracle, TargetsAreReachedWhenTheirMeanIsAndTimeUntilThenIsThatOfTheSpecification) {
-  const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
-  const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kTraces);
-  for (uint64_t seed = first; seed < first + count; ++seed) {
-    SCOPED_TRACE("reproduce with GPUBOUND_ORACLE_TRACES=1 GPUBOUND_ORACLE_SEED=" +
-                 std::to_string(seed));
+  const Seeds seeds(kTraces);
+  for (const uint64_t seed : seeds) {
+    SCOPED_TRACE(ToReproduce(seed));
     Check(seed);
     if (testing::Test::HasFailure()) return;
   }

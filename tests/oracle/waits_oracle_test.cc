@@ -22,9 +22,9 @@
 #include "analysis/segments/run_sums.h"
 #include "analysis/trace/row_names.h"
 #include "tests/oracle/columns.h"
-#include "tests/oracle/environment.h"
 #include "tests/oracle/naive_run.h"
 #include "tests/oracle/random_waits.h"
+#include "tests/oracle/seeds.h"
 #include "tests/oracle/shrink_run.h"
 #include "tests/oracle/thinned_trace.h"
 
@@ -200,17 +200,14 @@ class WaitsOracleTest : public testing::Test {
   // Stops at the first run on which |check| says something.
   static void OnRandomRuns(
       const std::function<std::string(const gpubound::Run&, uint64_t seed)>& check) {
-    const uint64_t first = FromEnvironment("GPUBOUND_ORACLE_SEED", 1);
-    const uint64_t count = FromEnvironment("GPUBOUND_ORACLE_TRACES", kRuns);
-    std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(first),
-                static_cast<unsigned long long>(first + count - 1));
-    for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Seeds seeds(kRuns);
+    std::printf("%s\n", seeds.InWords().c_str());
+    for (const uint64_t seed : seeds) {
       const gpubound::Run run = MakeRandomWaits(seed);
       if (check(run, seed).empty()) continue;
       const gpubound::Run less =
           Shrunk(run, [&](const gpubound::Run& part) { return !check(part, seed).empty(); });
-      FAIL() << "reproduce with GPUBOUND_ORACLE_TRACES=1 GPUBOUND_ORACLE_SEED=" << seed
-             << "\nof which this is enough:\n"
+      FAIL() << ToReproduce(seed) << "\nof which this is enough:\n"
              << InWords(less) << check(less, seed);
     }
   }
