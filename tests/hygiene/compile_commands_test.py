@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, sys.argv.pop(1))
 
-from compile_commands import entries
+from compile_commands import entries, units
 
 
 class CompileCommands(unittest.TestCase):
@@ -40,6 +40,8 @@ class CompileCommands(unittest.TestCase):
         self.assertEqual(found[pathlib.Path("/src/with space/a.cc")],
                          {"directory": str(self.build), "file": "/src/with space/a.cc",
                           "command": "c++ -Ione '-DV=\"1\"' -o out.o -c '/src/with space/a.cc'"})
+        self.assertEqual([(entry["file"], list(map(str, files))) for entry, files in units(self.build)],
+                         [(str(unit), ["/src/with space/a.cc", "/src/b.cc"]), ("/src/c.cc", ["/src/c.cc"])])
 
 
 if __name__ == "__main__":

@@ -8,16 +8,29 @@ import shlex
 INCLUDED = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 
 
-def entries(build):
-    """By file, the entries of |build|'s compile_commands.json; a file that CMake puts into one unit with
-    others (GPUBOUND_UNITY_BUILD) has the entry of that unit, as if it were compiled alone."""
-    found = {}
+def units(build):
+    """The entries of |build|'s compile_commands.json, each with the files that it compiles: several where
+    CMake puts them into one unit (GPUBOUND_UNITY_BUILD)."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        unit = pathlib.Path(entry["file"])
-        if unit.parent.name != "Unity":
-            found[unit] = entry
-            continue
-        for file in INCLUDED.findall(unit.read_text()):
-            words = [file if word == str(unit) else word for word in shlex.split(entry["command"])]
-            found[pathlib.Path(file)] = {**entry, "file": file, "command": shlex.join(words)}
+        file = pathlib.Path(entry["file"])
+        if is_unit(file):
+            yield entry, [pathlib.Path(one) for one in INCLUDED.findall(file.read_text())]
+        else:
+            yield entry, [file]
+
+
+def is_unit(file):
+    """Whether CMake has written it to compile several files."""
+    return file.parent.name == "Unity"
+
+
+def entries(build):
+    """By file, the entries of |build|'s compile_commands.json; a file of a unit has the entry of that unit, as
+    if it were compiled alone."""
+    found = {}
+    for entry, files in units(build):
+        for file in files:
+            words = [str(file) if word == entry["file"] else word
+                     for word in shlex.split(entry["command"])]
+            found[file] = {**entry, "file": str(file), "command": shlex.join(words)}
     return found
