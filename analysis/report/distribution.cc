@@ -21,6 +21,8 @@ using RowKey = std::pair<std::string, std::string>;                       // ope
 using Times = std::map<RowKey, std::vector<std::pair<int64_t, size_t>>>;  // ns, process
 using ProcessKey = std::pair<std::string, int64_t>;                       // host, pid
 
+constexpr size_t kMostNamedOutliers = 64;
+
 std::map<ProcessKey, size_t> IndicesOf(const Report& report) {
   std::map<ProcessKey, size_t> indices;
   for (size_t i = 0; i < report.processes.size(); ++i) {
@@ -153,6 +155,24 @@ Json RowsJson(const Report& report, const RankNumbers& numbers,
   });
 }
 
+Json OutliersJson(const Report& report, const RankNumbers& numbers, const OutlierGroup& group) {
+  Json of = Json::array();
+  for (const size_t process : group.processes) {
+    if (of.size() == kMostNamedOutliers) break;
+    of.push_back(NameJson(report.processes[process], numbers));
+  }
+  return Json{{"processes", group.processes.size()},
+              {"of", std::move(of)},
+              {"hosts", group.hosts},
+              {"local_rank", OrNull(group.local_rank)},
+              {"gpu", group.gpu.empty() ? Json() : Json(group.gpu)},
+              {"times", ArrayOf(group.times, [](const OutlierTime& time) {
+                 return Json{{"operation", time.operation},
+                             {"median_ns", time.median_ns},
+                             {"others_median_ns", time.others_median_ns}};
+               })}};
+}
+
 }  // namespace
 
 Distribution DistributionOf(const Report& report) {
@@ -167,6 +187,7 @@ Distribution DistributionOf(const Report& report) {
     made.machines.push_back({host, std::move(processes), std::move(rows)});
   }
   FindSlowest(report, indices, &made);
+  if (made.of == kOfRanks) made.outliers = OutlierGroupsOf(report, made.processes);
   return made;
 }
 
@@ -190,7 +211,10 @@ OrderedJson DistributionJson(const Report& report, const Distribution& distribut
               {"rows", RowsJson(report, numbers, distribution.rows)},
               {"machines", ArrayOf(distribution.machines, machine)},
               {"collectives", distribution.collectives},
-              {"slowest", ArrayOf(distribution.slowest, slow)}};
+              {"slowest", ArrayOf(distribution.slowest, slow)},
+              {"outlier_groups", ArrayOf(distribution.outliers, [&](const OutlierGroup& group) {
+                 return OutliersJson(report, numbers, group);
+               })}};
 }
 
 std::vector<size_t> ProcessesWorthNaming(const Report& report, const Distribution& distribution,
@@ -201,6 +225,7 @@ std::vector<size_t> ProcessesWorthNaming(const Report& report, const Distributio
     if (process != nullptr) order.push_back(static_cast<size_t>(process - report.processes.data()));
   }
   for (const SlowRank& rank : distribution.slowest) order.push_back(rank.process);
+  for (const OutlierGroup& group : distribution.outliers) order.push_back(group.processes.front());
   for (const DistributionRow& row : distribution.rows) {
     order.insert(order.end(), {row.wall.max_process, row.wall.min_process});
   }

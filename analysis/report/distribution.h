@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/report/json_rows.h"
+#include "analysis/report/outlier_groups.h"
 #include "analysis/report/report.h"
 
 namespace gpubound {
@@ -58,6 +59,7 @@ struct Distribution {
   std::vector<MachineDistribution> machines;  // by host
   std::vector<SlowRank> slowest;              // at most kMostSlowRanks, waited for longest first
   uint64_t collectives = 0;                   // that had a last rank
+  std::vector<OutlierGroup> outliers;         // of ranks
 };
 inline constexpr size_t kMostSlowRanks = 10;
 

@@ -193,6 +193,26 @@ std::string Many() {
   return text;
 }
 
+// Sixteen ranks of one collective on two hosts, of which those of the second simulate for longer.
+std::string Ranks() {
+  std::string text;
+  for (int p = 0; p < 16; ++p) {
+    if (p > 0) text += "process " + std::to_string(1000 + p) + " 1\n";
+    text += "host node" + std::to_string(p / 8) + " 0\nspan 0 1000\nthread main\n" +
+            At(0, "main", "begin operation simulation") +
+            At(p < 8 ? 300 + p : 700, "main", "end operation simulation") +
+            Launched("ncclDevKernel_AllReduce", 900, 50, 1);
+  }
+  return text;
+}
+
+void GiveRanks(Run* run) {
+  int64_t rank = 0;
+  for (ProcessTrace& process : run->processes) {
+    process.job = gpubound::JobRank{"RANK", rank++, static_cast<int64_t>(run->processes.size())};
+  }
+}
+
 // As PyTorch's: what differs stands in the middle of what is long.
 std::string TemplateName(const std::string& functor) {
   return "void at::native::vectorized_elementwise_kernel<4, at::native::" + functor +
@@ -204,10 +224,9 @@ void GiveLongNames(Run* run) {
   static constexpr const char* kFunctors[] = {"CUDAFunctor_add", "CUDAFunctor_mul",
                                               "AddcmulFunctor",  "LerpScalarFunctor",
                                               "SqrtFunctor",     "RsqrtFunctor"};
-  int64_t rank = 0;
+  GiveRanks(run);
   for (ProcessTrace& process : run->processes) {
     process.name = "ppo_worker_with_a_really_long_program_name_of_rank";
-    process.job = gpubound::JobRank{"RANK", rank++, static_cast<int64_t>(run->processes.size())};
     for (gpubound::Work& work : process.works) {
       for (int i = 0; i < 6; ++i) {
         if (work.name == "kernel" + std::to_string(i)) work.name = TemplateName(kFunctors[i]);
@@ -302,6 +321,7 @@ bool WriteOddPages(const std::string& folder) {
          WriteRun(folder + "/rows", Rows()) && WriteRun(folder + "/classes", Classes()) &&
          WriteRun(folder + "/alike", Alike()) && WriteRun(folder + "/many_processes", Many()) &&
          WriteEmpty(folder + "/empty") && WriteRun(folder + "/names", Names(), &GiveLongNames) &&
+         WriteRun(folder + "/ranks", Ranks(), &GiveRanks) &&
          WriteRun(folder + "/roles", Roles(), &GiveMemory) &&
          WriteRun(folder + "/no_gpu_roles", RolesWithoutGpu()) && WriteSingleRuns(folder);
 }

@@ -18,6 +18,7 @@ namespace gpubound {
 // classes.html  a collective beside computation, and a copy
 // empty.html    nothing was recorded
 // many_processes.html  fifty processes with a device each
+// ranks.html    sixteen ranks on two machines, of which those of the second simulate for longer
 // names.html    8 processes of 60 operations, whose names are long and differ at their ends, and
 //               kernels of which only template arguments do
 // roles.html    a trainer and two workers that wait for each other, with all that a program can say

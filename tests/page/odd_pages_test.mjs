@@ -438,6 +438,22 @@ test('long tables show their first rows, and all of them at the press of a butto
   }
 });
 
+test('ranks that lie apart are called by what they have in common', async () => {
+  const page = await show('ranks');
+  const {outlier_groups: [group]} = reportOf('ranks').distribution;
+  assert.equal(group.processes, 8);
+  const shown = await rows(page, '.outliers');
+  assert.deepEqual(
+      shown.map(({row, figures}) => [row, figures.median_ns, figures.others_median_ns]),
+      group.times.map(
+          (time) => [`all 8 on node1 ${time.operation}`, time.median_ns, time.others_median_ns]));
+  assert.match(shown[0].shown, /^all 8 on node1simulation700 ns303 ns$/);
+  const [first] = await rows(page, '.collectives');
+  assert.equal(first.row, 'rank 0 on device 0 of node0');
+  const many = await show('many_processes');
+  assert.equal(await many.$('.outliers'), null);
+});
+
 test('what was in use of the memory of GPUs is said where that is known', async () => {
   for (const [name, said] of [['roles', '12.3 GiB of 80.0 GiB'], ['uneven', null]]) {
     const page = await show(name);

@@ -21,6 +21,8 @@ namespace {
 constexpr size_t kFewestRanks = 8;   // of fewer, each has rows of its own to look at
 constexpr size_t kMostRows = 12;     // operations and layers
 constexpr size_t kMostMachines = 6;  // that differ most
+constexpr size_t kMostOutlierGroupsShown = 3;
+constexpr size_t kMostOfGroup = 2;  // hosts, or operations
 
 class Names {
  public:
@@ -136,6 +138,49 @@ std::string SlowestTable(const Distribution& distribution, const Names& names,
               options.width, 2);
 }
 
+// "all 8 on node3, on NVIDIA A100", "local rank 0 on each of 16 machines", "rank 13 on node1 and 2 more".
+std::string GroupText(const OutlierGroup& group, const Names& names) {
+  const size_t count = group.processes.size();
+  std::string text;
+  if (count == 1) {
+    text = names.Of(group.processes.front());
+  } else if (!group.hosts.empty() && group.hosts.size() <= kMostOfGroup) {
+    text = "all " + FormatCount(count) + " on " + EscapeName(group.hosts.front());
+    for (size_t i = 1; i < group.hosts.size(); ++i) text += ", " + EscapeName(group.hosts[i]);
+  } else if (!group.hosts.empty()) {
+    text = "all " + FormatCount(count) + " on " + FormatCount(group.hosts.size()) + " machines";
+  } else if (group.local_rank) {
+    text = "local rank " + FormatCount(*group.local_rank) + " of each machine";
+  } else {
+    text = names.Of(group.processes.front()) + " and " + FormatCount(count - 1) + " more";
+  }
+  return text + (group.gpu.empty() ? "" : ", on " + EscapeName(group.gpu));
+}
+
+std::string OutlierTable(const Distribution& distribution, const Names& names,
+                         const TextOptions& options) {
+  if (distribution.outliers.empty()) return {};
+  const auto time = [&options](int64_t ns) { return FormatTime(ns, options.raw); };
+  TextTable table({"Ranks apart from the others", "median", "of the others"});
+  size_t shown = 0;
+  for (const OutlierGroup& group : distribution.outliers) {
+    if (shown++ >= kMostOutlierGroupsShown) break;
+    table.AddRow({GroupText(group, names), "", ""});
+    for (size_t i = 0; i < std::min(group.times.size(), kMostOfGroup); ++i) {
+      const OutlierTime& of = group.times[i];
+      table.AddRow({"  " + ShownName(of.operation), time(of.median_ns), time(of.others_median_ns)});
+    }
+  }
+  std::string about =
+      "Apart: further from the others than these are from each other, by 2 % of a rank's time at "
+      "least.";
+  if (distribution.outliers.size() > kMostOutlierGroupsShown) {
+    about += " --json has " +
+             Counted(distribution.outliers.size() - kMostOutlierGroupsShown, "more group") + ".";
+  }
+  return "\n" + table.Render(options.width, 0, options.unicode) + Wrap(about, options.width, 2);
+}
+
 }  // namespace
 
 std::string DistributionSection(const Report& report, const TextOptions& options) {
@@ -144,7 +189,7 @@ std::string DistributionSection(const Report& report, const TextOptions& options
   if (distribution.of != kOfRanks || distribution.processes.size() < kFewestRanks) return {};
   const Names names(report, options.unicode);
   return SpreadTable(distribution, names, options) + MachineTable(distribution, names, options) +
-         SlowestTable(distribution, names, options);
+         OutlierTable(distribution, names, options) + SlowestTable(distribution, names, options);
 }
 
 }  // namespace gpubound

@@ -4,6 +4,7 @@
 import {Rank} from './data';
 import {countCell, element, longTable, MOST_ROWS, nameCell, rowOf, shareCell, timeCell} from './dom';
 import {bounded, share} from './format';
+import {rankName} from './names';
 import {activityText} from './waits';
 
 // Puts |mark| before the figures of |cells|, and beside them |why|.
@@ -34,9 +35,8 @@ function lateCells(rank: Rank): HTMLTableCellElement[] {
 }
 
 function rankRow(rank: Rank, ranks: Rank[]): HTMLElement {
-  const isShared = ranks.some(({pid, host}) => pid === rank.pid && host !== rank.host);
-  const where = isShared ? ` of ${rank.host}` : '';
-  const name = `pid ${rank.pid} on device ${rank.ordinal}${where}`;
+  const onHost = ranks.some(({host}) => host !== rank.host) ? ` of ${rank.host}` : '';
+  const name = `${rankName(rank)} on device ${rank.ordinal}${onHost}`;
   return rowOf(name, [
     nameCell(name),
     countCell(rank.collectives),

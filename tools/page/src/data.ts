@@ -318,7 +318,18 @@ export interface CriticalPath {
           loop_ns: number}[];
 }
 
+// Ranks whose time lies apart from that of the others.
+export interface OutlierGroup {
+  processes: number;
+  of: {rank: number|null; host: string; pid: number}[];  // some of them
+  hosts: string[];                                       // it is all ranks of these, unless empty
+  local_rank: number|null;
+  gpu: string|null;
+  times: {operation: string; median_ns: number; others_median_ns: number}[];
+}
+
 export interface Rank {
+  rank: number|null;
   host: string;
   pid: number;
   ordinal: number;
@@ -368,6 +379,7 @@ export interface Report {
   not_counted: {counter: string; why: string}[];
   operation_devices: OperationDevice[];
   ranks: Rank[];
+  distribution: {outlier_groups: OutlierGroup[]};
 }
 
 // first number, count, begin, end, shortest, longest, GPU busy, last number, and time of the first

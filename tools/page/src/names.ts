@@ -14,6 +14,11 @@ export function processName(report: Report, process: ReportProcess, word = 'pid 
       `${isOfSeveral ? `, rank ${rank}` : ''})`;
 }
 
+// As the launcher of the ranks called it, where that is known.
+export function rankName({rank, pid}: {rank: number|null; pid: number}): string {
+  return rank === null ? `pid ${pid}` : `rank ${rank}`;
+}
+
 const SHORT = 12;  // "GPU-1a2b3c4d", the first group of a uuid
 
 // What tells |own| from |others|, in a few characters where that will do.

@@ -17,6 +17,7 @@ import {iterations} from './iterations';
 import {kernels} from './kernels';
 import {lanes} from './lanes';
 import {processName} from './names';
+import {outlierGroups} from './outliers';
 import {Palette} from './palette';
 import {devices, processTree} from './processes';
 import {rolesSection} from './roles';
@@ -168,14 +169,19 @@ class Page {
 
   // What only some runs have, about all of their processes.
   private runSections(): HTMLElement[] {
-    const {run, ranks} = this.data.report;
+    const {run, ranks, distribution} = this.data.report;
     const nodes: HTMLElement[] = [];
     const asked = whatIf(this.data);
     if (asked.length > 0) nodes.push(titled('whatif', asked));
     if (run.critical_path)
       nodes.push(titled('path', criticalPath(run.critical_path, this.data, this.palette)));
     nodes.push(titled('processes', this.processParts()));
-    if (ranks.length > 0) nodes.push(titled('collectives', collectives(ranks)));
+    if (ranks.length > 0) {
+      const [apart, each] = [outlierGroups(distribution.outlier_groups), collectives(ranks)];
+      nodes.push(titled(
+          'collectives',
+          apart.length > 0 ? [...apart, part('Waiting in collectives', each)] : each));
+    }
     return nodes;
   }
 
