@@ -161,11 +161,12 @@ class TextReport {
     text_ += IdleSentence(report_, process, options_) + WaitSentence(process, options_) +
              IterationSentence(process, options_) + NamingSentence(process, options_) +
              CorrectionSentence(process, options_, has_gpu_);
-    text_ += tables_.Operations(process, kMostTableRows) + CounterTable(process, options_) +
-             CpuTable(process, options_) +
-             tables_.Groups(process, "Layer", &ReportCell::layer, kMostTableRows) +
-             tables_.Legend() + SyncLineTable(process, options_) +
-             OtherThreadsSentence(process, options_);
+    // One after the other: the legend is of what was shown before it.
+    text_ += tables_.Operations(process, kMostTableRows);
+    text_ += CounterTable(process, options_) + CpuTable(process, options_);
+    text_ += tables_.Groups(process, "Layer", &ReportCell::layer, kMostTableRows);
+    text_ += tables_.Legend();
+    text_ += SyncLineTable(process, options_) + OtherThreadsSentence(process, options_);
   }
 
   void ProcessTables(const ReportProcess& process) {
