@@ -259,7 +259,7 @@ Status AddReplays(const Run& run, const ReportOptions& options, Report* report) 
     checked = std::move(*costs);
     replay.process_costs = checked.costs;
   }
-  Savings savings(run, replay, leading);
+  Savings savings(run, replay, leading, report->run.headline == "iterations");
   if (options.savings && report->run.devices_used != 0) savings.AskDevice();
   std::vector<std::function<Status()>> jobs;
   const auto answer_from = [&savings, &jobs](size_t first) {

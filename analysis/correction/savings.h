@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run's critical path, and what the run would save if parts of it took half their time: all GPU
+// The run's critical path, and what the run, or its iterations where the headline is about those, would
+// save if parts of it took half their time: all GPU
 // work, the costliest kernels, the GPU work and the CPU code of the operations that matter most on
 // the path, Python, the simulator and CUDA calls. Each question is one more replay of the run; they
 // do not depend on each other. Pure but for reading events.
@@ -22,9 +23,9 @@ namespace gpubound {
 
 class Savings {
  public:
-  // |replay|: as the run is replayed without a change, with the critical path of |leading|. |run|
-  // outlives the object.
-  Savings(const Run& run, const ReplayOptions& replay, LeadingProcess leading);
+  // |replay|: as the run is replayed without a change, with the critical path of |leading|.
+  // |of_iterations|: what is saved of these counts, where there are any. |run| outlives the object.
+  Savings(const Run& run, const ReplayOptions& replay, LeadingProcess leading, bool of_iterations);
 
   // Adds questions: what is worth asking whatever the critical path is, and what |base| says is,
   // the replay without a change, of the run that |report| is of.
@@ -53,13 +54,17 @@ class Savings {
     std::optional<ReplayedSpan> answer;
   };
   void Ask(ScaledPart part, const std::string& name, double factor);
-  void AskOperations(const ReplayedRun& base, const ReplayedSpan& as_is);
-  void AskKernels(const Report& report, const ReplayedSpan& as_is);
+  void AskOperations(const ReplayedRun& base);
+  void AskKernels(const ReplayedRun& base, const Report& report);
+  bool IsOfIterations(const ReplayedSpan& as_is) const;
+  // Of what the figures of the headline are about.
+  SpanRatio RatioTo(const ReplayedSpan& changed, const ReplayedSpan& as_is) const;
   void PutRoles(const ReplayedSpan& as_is, Report* report) const;
 
   const Run& run_;
   ReplayOptions replay_;          // of questions
   const LeadingProcess leading_;  // whose critical path it is
+  const bool of_iterations_;
   std::vector<Question> questions_;
 };
 

@@ -23,6 +23,7 @@ struct ReplayedSpan {
   UnknownWaits waits;  // of the process that ends last
   int64_t process_ns = 0;
   std::vector<double> steps_ns;  // when its iterations ended (step_times.h)
+  uint64_t iterations = 0;       // that these span
   UnknownWaits iteration_waits;  // in these
 };
 ReplayedSpan SpanOf(const ReplayedRun& replayed, LeadingProcess leading);
@@ -36,6 +37,13 @@ SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
 // The same of the mean iteration, for which all that costs make uncertain of the span counts: at
 // most so much of it lies in the iterations. |part| is 0 where there is no iteration.
 SpanRatio IterationRatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
+
+// Likewise, but for what the run does not become shorter by: work that is done behind the last iteration
+// instead is not saved.
+SpanRatio LastingIterationRatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
+
+// Of those that IterationRatioOf() is about; 0 where there is none.
+int64_t MeanIterationOf(const ReplayedSpan& span);
 
 // The standard error of the sum of |changed| lengths over that of |as_is|, as an estimate from a
 // sample of iterations; 0 of fewer than kFewIterations. |*degrees|: of freedom.

@@ -174,7 +174,8 @@ class Diagnosis {
       const bool all = saving->part == "gpu" || saving->part == "layer";
       return "Twice as fast, " + std::string(all ? "" : "the ") +
              SavingName(saving->part, saving->name, kNameInSentence, false) + " would save " +
-             SavesText(*saving) + " of the run's time.";
+             SavesText(*saving) + " of " + (saving->of_iteration ? "an iteration" : "the run") +
+             "'s time.";
     }
     if (IsIdleCause(cause.kind) && !IsBusyCopying(cause) && cause.share >= kWorthSaving) {
       return std::string(!UsesNoGpu(report_) ? "Without that idle time " : "Without that wait ") +
@@ -187,14 +188,17 @@ class Diagnosis {
   // Of a short run, or of a notebook, most may be start-up and the time between cells, and what would
   // pay in a longer one saves little.
   std::string NoGain() const {
-    const std::string none = "No single part that is made twice as fast would save 5 % of the ";
+    const std::string none = "No single part that is made twice as fast would save 5 % of ";
+    if (run_.headline == "iterations" && run_.critical_path->loop_ns > 0) {
+      return none + "an iteration's time.";
+    }
     const ReportProcess* const stepping = SteppingProcess(report_);
     const double loop =
         Loops() ? ShareOf(stepping->iterations->warm_up_ns + stepping->iterations->total_ns,
                           run_.wall_ns)
                 : 1;
-    if (loop >= kMostlyLoop) return none + "run's time.";
-    return none + "run's time, of which iterations are " + FormatShare(loop) +
+    if (loop >= kMostlyLoop) return none + "the run's time.";
+    return none + "the run's time, of which iterations are " + FormatShare(loop) +
            "; gpubound whatif says what an iteration would save.";
   }
 

@@ -30,6 +30,8 @@ class StepTimes {
   }
   const std::vector<double>& times() const { return times_; }  // ns
   bool has_all() const { return stride_ == 1; }
+  // Iterations that times() span.
+  uint64_t iterations() const { return times_.empty() ? 0 : (times_.size() - 1) * stride_; }
   // When the first iteration ended (or began, where the program says when they begin), and when the
   // last one ended: with the time between iterations. Equal, or the end before the begin, where
   // there is no such time.

@@ -13,16 +13,18 @@
 
 namespace gpubound {
 
-// What the run would take with the time of one part multiplied by |factor|, by the replay.
+// What the mean iteration, where the headline is about those, or else the run would take with the time
+// of one part multiplied by |factor|, by the replay.
 struct ReportSaving {
   std::string part;  // "gpu", "kernel", "operation_gpu", "operation_cpu" or "layer"
   std::string name;  // of the kernel, operation or layer; empty for all GPU work
   double factor = 0.5;
-  int64_t wall_ns = 0;  // instead of ReportCriticalPath::wall_ns
+  int64_t wall_ns = 0;  // of a run, instead of ReportCriticalPath::wall_ns
   // Share of the time that goes, and its 95 % interval. Below 0: the run would take longer.
   double saves = 0;
   double saves_low = 0;
   double saves_high = 0;
+  bool of_iteration = false;
 };
 
 // One finding. |kind| is one of a closed list (diagnosis_kinds.h), so that programs can switch on it.

@@ -38,7 +38,8 @@ Json SavingJson(const ReportSaving& saving) {
               {"wall_ns", saving.wall_ns},
               {"saves", saving.saves},
               {"saves_low", saving.saves_low},
-              {"saves_high", saving.saves_high}};
+              {"saves_high", saving.saves_high},
+              {"of", saving.of_iteration ? "iteration" : "run"}};
 }
 
 Json DiagnosisJson(const ReportDiagnosis& diagnosis) {

@@ -151,6 +151,9 @@ test('what the run would be without this and that is the report\'s', async () =>
   assert.notEqual(path[3].row, path[4].row, 'rows of two processes can be told apart');
   const savings = await rows(page, '.savings');
   assert.ok(savings.length > 0);
+  const takes = `${run.savings[0].of === 'iteration' ? 'an iteration' : 'the run'} takes`;
+  for (const table of ['.savings', '.what-if'])
+    assert.ok((await text(page, `${table} thead`)).includes(takes), `${table}: ${takes}`);
   assert.deepEqual(
       savings.map((row) => [row.row, row.figures.wall_ns]),
       run.savings.filter(({saves}) => saves >= 0.01)

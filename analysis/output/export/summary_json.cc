@@ -42,7 +42,8 @@ Json SavingJson(const ReportSaving& saving) {
               {"factor", saving.factor},
               {"saves", Rounded(saving.saves)},
               {"low", Rounded(saving.saves_low)},
-              {"high", Rounded(saving.saves_high)}};
+              {"high", Rounded(saving.saves_high)},
+              {"of", saving.of_iteration ? "iteration" : "run"}};
 }
 
 Json DiagnosisJson(const ReportDiagnosis& diagnosis) {

@@ -163,9 +163,9 @@ std::string SavingsOf(const ReportRun& run) {
             "</td></tr>";
   }
   if (html.empty()) return "";
-  return "<table><tr><th>If this were twice as fast</th><th>run takes</th><th>saves (95 "
-         "%)</th></tr>" +
-         html + "</table>";
+  return "<table><tr><th>If this were twice as fast</th><th>" +
+         std::string(run.savings.front().of_iteration ? "iteration" : "run") +
+         " takes</th><th>saves (95 %)</th></tr>" + html + "</table>";
 }
 
 std::string Paragraph(const char* of_class, const std::string& text) {

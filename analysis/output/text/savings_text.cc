@@ -59,7 +59,10 @@ void TellApart(const std::vector<std::string>& whole, std::vector<std::string>* 
 
 std::vector<std::string> SavingsHeads(const Report& report, const TextOptions& options) {
   const std::string owner = OnlyLaunches(report) ? OwnerText(report, options) : "";
-  return {"If this were twice as fast", "run" + owner + " takes", "saves (95 %)"};
+  const std::vector<ReportSaving>& savings = report.run.savings;
+  const bool of_iteration = !savings.empty() && savings.front().of_iteration;
+  return {"If this were twice as fast",
+          of_iteration ? "iteration" + owner : "run" + owner + " takes", "saves (95 %)"};
 }
 
 std::vector<std::vector<std::string>> SavingsRows(const Report& report, const TextOptions& options,

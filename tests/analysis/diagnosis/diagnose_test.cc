@@ -448,6 +448,19 @@ TEST_F(DiagnoseTest, WhereIterationsAreLittleOfTheRunTheGainSaysSo) {
                                       "11 %; gpubound whatif says what an iteration would save."));
 }
 
+TEST_F(DiagnoseTest, WhereTheHeadlineIsAboutIterationsSoIsTheGain) {
+  report_.run.headline = "iterations";
+  report_.run.critical_path.emplace().wall_ns = 1000;
+  EXPECT_THAT(First().gain, HasSubstr("would save 5 % of the run's time."))
+      << "nothing was replayed of them";
+  report_.run.critical_path->loop_ns = 100;
+  EXPECT_EQ(First().gain,
+            "No single part that is made twice as fast would save 5 % of an iteration's time.");
+  report_.run.savings = {{"gpu", "", 0.5, 7, 0.3, 0.295, 0.305, true}};
+  EXPECT_EQ(First().gain,
+            "Twice as fast, all GPU work would save 30 % (29 to 31) of an iteration's time.");
+}
+
 TEST_F(DiagnoseTest, TheGainIsWhatTheActionAsksFor) {
   const auto gain = [this] { return First().gain; };
   EXPECT_EQ(gain(), "") << "nothing was replayed";

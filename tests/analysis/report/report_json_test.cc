@@ -121,7 +121,7 @@ TEST_F(ReportJsonTest, AFindingHasKindSeverityEvidenceActionSavingAndGain) {
                                    "evidence", "saving", "gain"}));
   EXPECT_EQ(finding["gain"], "It would save 12 %.");
   EXPECT_EQ(KeysOf(finding["saving"]),
-            (Keys{"part", "name", "factor", "wall_ns", "saves", "saves_low", "saves_high"}));
+            (Keys{"part", "name", "factor", "wall_ns", "saves", "saves_low", "saves_high", "of"}));
 }
 
 TEST_F(ReportJsonTest, ProcessHasEveryKeyInOrder) {

@@ -292,6 +292,7 @@ export interface OperationDevice {
 
 // What the run would take with the time of one part multiplied.
 export interface Saving {
+  of: 'iteration'|'run';
   part: string;
   name: string;
   shown?: string;  // of a kernel: its name demangled

@@ -31,6 +31,10 @@ export function savingName({part, name, shown}: Saving): string {
   }
 }
 
+// What figures of |savings| are about.
+export const takesHead = ([{of}]: Saving[]): string =>
+    `${of === 'iteration' ? 'an iteration' : 'the run'} takes`;
+
 // Rounded outwards, so that it says no more than is known.
 export const intervalOf = ({saves_low, saves_high}: Saving): string =>
     `${Math.floor(saves_low * 100)} to ${Math.ceil(saves_high * 100)} %`;
@@ -39,7 +43,7 @@ export function savingsTable(savings: Saving[]): HTMLElement|null {
   const shown = savings.filter(({saves}) => saves >= LEAST);
   if (shown.length === 0) return null;
   const result = table(
-      'What would help', ['if this were twice as fast', '', 'the run takes', 'saves', '95 %'],
+      'What would help', ['if this were twice as fast', '', takesHead(shown), 'saves', '95 %'],
       shown.map((saving) => rowOf(`${saving.part} ${saving.name}`, [
                   nameCell(savingName(saving), '', LETTERS),
                   barCell('c-plain', Math.max(0, saving.saves)),

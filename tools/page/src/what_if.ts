@@ -6,7 +6,7 @@ import {whatIfCommand} from './commands';
 import {PageData, Saving} from './data';
 import {element, nameCell, rowOf, table} from './dom';
 import {exactNs, formatShare, formatTime} from './format';
-import {intervalOf, LEAST, savingName} from './savings';
+import {intervalOf, LEAST, savingName, takesHead} from './savings';
 
 const LETTERS = 40;  // of a name in the table
 
@@ -82,8 +82,9 @@ export function whatIf({run, report}: PageData): HTMLElement[] {
                            command.textContent = whatIfCommand(run.name, point);
                          }));
   command.textContent = whatIfCommand(run.name, parts[0].points[0]);
-  const result =
-      table('What if', ['with this part at', '', '', 'the run takes', 'saves', '95 %'], rows);
+  const result = table(
+      'What if', ['with this part at', '', '', takesHead(report.run.savings), 'saves', '95 %'],
+      rows);
   result.classList.add('what-if');
   return [
     element('p', {

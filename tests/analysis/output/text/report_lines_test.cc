@@ -106,6 +106,9 @@ TEST_F(ReportLinesTest, SaysWhatTheRunWouldSaveWithPartsTwiceAsFast) {
   EXPECT_THAT(Text(), ContainsRegex("\nall GPU work +50 ns +50 % .44 to 56."));
   EXPECT_THAT(Text(), ContainsRegex("\nCPU code of act +60 ns +40 % .39 to 41."));
   EXPECT_THAT(Text(), ContainsRegex("\nall Python code +70 ns +30 % .20 to 31."));
+  EXPECT_THAT(Text(), HasSubstr("run takes"));
+  for (ReportSaving& saving : report_.run.savings) saving.of_iteration = true;
+  EXPECT_THAT(Text(), ContainsRegex("twice as fast +iteration +saves"));
   // Of device work nobody knows all that would be saved, of Python it is as before.
   report_.run.whole_unknown.share = 0.1;
   EXPECT_THAT(Text(), ContainsRegex("\nall GPU work +50 ns +>= 50 %"));
