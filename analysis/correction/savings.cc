@@ -178,7 +178,7 @@ bool Savings::IsOfIterations(const ReplayedSpan& as_is) const {
 }
 
 SpanRatio Savings::RatioTo(const ReplayedSpan& changed, const ReplayedSpan& as_is) const {
-  return IsOfIterations(as_is) ? LastingIterationRatioOf(changed, as_is) : RatioOf(changed, as_is);
+  return IsOfIterations(as_is) ? IterationRatioOf(changed, as_is) : RatioOf(changed, as_is);
 }
 
 void Savings::Put(const ReplayedRun& base, Report* report) const {
@@ -222,9 +222,7 @@ void Savings::PutRoles(const ReplayedSpan& as_is, Report* report) const {
   std::vector<ReportRoleSaving> savings;
   for (const Question& question : questions_) {
     if (question.role.empty()) continue;
-    const ReplayedSpan& changed = *question.answer;
-    const SpanRatio ratio =
-        IsOfIterations(as_is) ? IterationRatioOf(changed, as_is) : RatioOf(changed, as_is);
+    const SpanRatio ratio = RatioTo(*question.answer, as_is);
     if (SaysNothing(ratio)) continue;
     savings.push_back({question.role, 1 - ratio.part, 1 - ratio.high, 1 - ratio.low});
   }

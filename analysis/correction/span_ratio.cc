@@ -107,17 +107,6 @@ SpanRatio IterationRatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_i
                  {as_is, whole, as_is.iteration_waits}, 1);
 }
 
-SpanRatio LastingIterationRatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is) {
-  const SpanRatio of_loop = IterationRatioOf(changed, as_is);
-  if (of_loop.part <= 0) return of_loop;
-  // All that the run saves, as if it were of iterations.
-  const double scale = static_cast<double>(as_is.run_ns) / LengthOf(as_is.steps_ns);
-  const SpanRatio of_run = RatioOf(changed, as_is);
-  const auto scaled = [scale](double part) { return 1 - (1 - part) * scale; };
-  if (scaled(of_run.part) <= of_loop.part) return of_loop;
-  return {scaled(of_run.part), std::max(0.0, scaled(of_run.low)), scaled(of_run.high)};
-}
-
 int64_t MeanIterationOf(const ReplayedSpan& span) {
   if (span.iterations == 0) return 0;
   return std::llround(LengthOf(span.steps_ns) / static_cast<double>(span.iterations));

@@ -38,10 +38,6 @@ SpanRatio RatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
 // most so much of it lies in the iterations. |part| is 0 where there is no iteration.
 SpanRatio IterationRatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
 
-// Likewise, but for what the run does not become shorter by: work that is done behind the last iteration
-// instead is not saved.
-SpanRatio LastingIterationRatioOf(const ReplayedSpan& changed, const ReplayedSpan& as_is);
-
 // Of those that IterationRatioOf() is about; 0 where there is none.
 int64_t MeanIterationOf(const ReplayedSpan& span);
 

@@ -41,6 +41,13 @@ Moment ProcessReplay::EndAt(int64_t span_end_ns) {
   return end;
 }
 
+// When an iteration ends that ended at |time_ns|, its thread being at |shown|: of a faster program, too,
+// not before what was done then is done. Else it would only leave more work behind.
+double ProcessReplay::SteppedAt(double shown, int64_t time_ns) {
+  if (!scales_.scales_cpu()) return shown;
+  return std::max(shown, device_.AllDone(time_ns).done.at);  // minus infinity where nothing was
+}
+
 ReplayFacts ProcessReplay::Finish() {
   const Moment end =
       ended_ ? *ended_ : EndAt(std::max(process_.span_begin_ns, process_.span_end_ns));

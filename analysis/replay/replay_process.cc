@@ -306,7 +306,7 @@ void ProcessReplay::ApplyEvent(uint32_t index, ReplayThread* thread, ThreadEvent
     if (event.kind == SlotKind::kStep && time_ns >= process_.span_begin_ns) {
       const bool begins =
           BeginsIterations(event.kind, event.payload) || facts_.steps.times().empty();
-      facts_.steps.Add(thread->shown, begins);
+      facts_.steps.Add(SteppedAt(thread->shown, time_ns), begins);
       if (!begins) facts_.iteration_waits.AddNoted(waits_at_step_, facts_);
       waits_at_step_ = facts_;
       if (time_ns <= process_.span_end_ns) facts_.stepped_ns = time_ns;

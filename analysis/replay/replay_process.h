@@ -210,6 +210,7 @@ class ProcessReplay {
   }
 
   Moment EndAt(int64_t span_end_ns);
+  double SteppedAt(double shown, int64_t time_ns);
   ReplayThread& ThreadAt(uint32_t thread) {
     if (thread >= threads_.size()) [[unlikely]]
       AddThreadsUntil(thread);

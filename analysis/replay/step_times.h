@@ -17,7 +17,8 @@ class StepTimes {
  public:
   static constexpr size_t kMost = size_t{1} << 20;
 
-  // The end of an iteration or, |begins|, the time from which on the next one is.
+  // The end of an iteration or, |begins|, the time from which on the next one is; no earlier than the
+  // one before.
   void Add(double time_ns, bool begins = false) {
     const bool after_another = told_ != 0;
     if (!after_another) first_ns_ = time_ns;

@@ -125,33 +125,8 @@ TEST(SpanRatioTest, WhatIterationsDifferByIsOfTheirShareOfTheRun) {
   EXPECT_NEAR(width(9 * sample.as_is.back()) / width(0), 0.1, 0.01) << "a long start-up";
 }
 
-// Of iterations of 10 us a fifth goes; the run, of which they are a third, becomes shorter by some part of that.
-TEST(SpanRatioTest, WorkThatMovesBehindTheLastIterationIsNotSaved) {
-  ReplayedSpan as_is;
-  ReplayedSpan changed;
-  for (int i = 0; i <= 10; ++i) {
-    as_is.steps_ns.push_back(10'000.0 * i);
-    changed.steps_ns.push_back(8'000.0 * i);
-  }
-  as_is.iterations = changed.iterations = 10;
-  as_is.run_ns = 300'000;
-  const auto saved = [&](int64_t run_ns) {
-    changed.run_ns = as_is.run_ns - run_ns;
-    return LastingIterationRatioOf(changed, as_is);
-  };
-  EXPECT_DOUBLE_EQ(saved(20'000).part, 0.8);
-  EXPECT_DOUBLE_EQ(saved(50'000).part, 0.8) << "what start-up saves is nothing of iterations";
-  const SpanRatio ratio = saved(5'000);
-  EXPECT_NEAR(ratio.part, 0.95, 1e-9);
-  const SpanRatio of_run = RatioOf(changed, as_is);
-  EXPECT_NEAR(ratio.part - ratio.low, 3 * (of_run.part - of_run.low), 1e-9);
-  EXPECT_NEAR(ratio.high - ratio.part, 3 * (of_run.high - of_run.part), 1e-9);
-  EXPECT_EQ(MeanIterationOf(as_is), 10'000);
-}
-
 TEST(SpanRatioTest, WithoutIterationsThereIsNoRatioOfOne) {
   EXPECT_EQ(IterationRatioOf({}, {}).part, 0);
-  EXPECT_EQ(LastingIterationRatioOf({}, {}).part, 0);
   EXPECT_EQ(MeanIterationOf({}), 0);
 }
 
