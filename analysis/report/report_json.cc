@@ -3,6 +3,12 @@
 // Writes the report model as JSON. Fields are added to this format, never renamed. No state.
 #include "analysis/report/report_json.h"
 
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "analysis/report/distribution.h"
 #include "analysis/report/in_run_json.h"
 #include "analysis/report/json_rows.h"
@@ -489,6 +495,48 @@ Json RankJson(const ReportRank& rank) {
               {"lacks_ranks", rank.lacks_ranks}};
 }
 
+// What a JSON of some processes has beside them: the ranks and devices of these.
+class Listed {
+ public:
+  Listed(const Report& report, const std::vector<size_t>& processes)
+      : all_(processes.size() == report.processes.size()) {
+    for (const size_t i : processes) {
+      processes_.emplace(report.processes[i].host, report.processes[i].pid);
+    }
+    for (const ReportDevice& device : report.devices) {
+      if (!Has(device)) other_devices_.insert(device.uuid);
+    }
+  }
+
+  bool Has(const ReportRank& rank) const { return HasProcess(rank.host, rank.pid); }
+  bool Has(const ReportDevice& device) const {
+    return all_ || std::any_of(device.processes.begin(), device.processes.end(),
+                               [this](const ReportDeviceBand& band) {
+                                 return HasProcess(band.host, band.pid);
+                               });
+  }
+  bool Has(const ReportOperationDevice& row) const { return !other_devices_.contains(row.device); }
+
+  // Those of |rows| that it has.
+  template <typename Row>
+  Json Of(const std::vector<Row>& rows, Json (*json)(const Row&)) const {
+    Json list = Json::array();
+    for (const Row& row : rows) {
+      if (Has(row)) list.push_back(json(row));
+    }
+    return list;
+  }
+
+ private:
+  bool HasProcess(const std::string& host, int64_t pid) const {
+    return all_ || processes_.contains({host, pid});
+  }
+
+  const bool all_;
+  std::set<std::pair<std::string, int64_t>> processes_;
+  std::set<std::string> other_devices_;  // uuids
+};
+
 }  // namespace
 
 std::string RenderJson(const Report& report, size_t most_processes) {
@@ -500,14 +548,17 @@ std::string RenderJson(const Report& report, size_t most_processes) {
                 {"diagnosis", ArrayOf(report.diagnosis, DiagnosisJson)}};
   document["processes"] =
       ArrayOf(named, [&report](size_t i) { return ProcessJson(report.processes[i]); });
-  document["devices"] = ArrayOf(report.devices, DeviceJson);
+  const Listed listed(report, named);
+  document["devices"] = listed.Of(report.devices, DeviceJson);
   document["ledger"] = ArrayOf(report.ledger, LedgerJson);
   document["notes"] = report.notes;
-  document["operation_devices"] = ArrayOf(report.operation_devices, OperationDeviceJson);
-  document["ranks"] = ArrayOf(report.ranks, RankJson);
+  document["operation_devices"] = listed.Of(report.operation_devices, OperationDeviceJson);
+  document["ranks"] = listed.Of(report.ranks, RankJson);
   document["not_counted"] = ArrayOf(report.not_counted, NotCountedJson);
   document["distribution"] = DistributionJson(report, distribution);
   document["processes_left_out"] = report.processes.size() - named.size();
+  document["devices_left_out"] = report.devices.size() - document["devices"].size();
+  document["ranks_left_out"] = report.ranks.size() - document["ranks"].size();
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -16,8 +16,9 @@ namespace gpubound {
 inline constexpr size_t kMostJsonProcesses = 64;
 
 // Keys in the order of the specification, two spaces of indent, one trailing newline. Bytes that
-// are not UTF-8 are replaced by U+FFFD. |most_processes|: in |processes|; those that other figures
-// name come before others, and `processes_left_out` says how many are missing.
+// are not UTF-8 are replaced by U+FFFD. |most_processes|: in `processes`; those that other figures
+// name come before others, and `processes_left_out` says how many are missing. Where some are, `ranks`,
+// `devices` and `operation_devices` have those of the others.
 std::string RenderJson(const Report& report, size_t most_processes = SIZE_MAX);
 
 }  // namespace gpubound

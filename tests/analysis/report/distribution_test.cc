@@ -112,10 +112,36 @@ TEST(Distribution, JsonOf512RanksHasItAndTheProcessesThatItNames) {
   EXPECT_EQ(json["distribution"]["rows"][0]["max_of"]["rank"], kSlow);
   EXPECT_EQ(json["processes"].size(), kMostJsonProcesses);
   EXPECT_EQ(json["processes_left_out"], 512 - kMostJsonProcesses);
+  EXPECT_EQ(json["ranks"].size(), kMostJsonProcesses);
+  EXPECT_EQ(json["ranks_left_out"], 512 - kMostJsonProcesses);
   EXPECT_TRUE(std::any_of(json["processes"].begin(), json["processes"].end(), [](const Json& row) {
     return row["host"] == "node1" && row["pid"] == 1005;  // kSlow
   }));
   EXPECT_EQ(Json::parse(RenderJson(ReportOfRanks(512)))["processes"].size(), 512u);
+}
+
+TEST(Distribution, JsonHasTheDevicesOfTheProcessesThatItHas) {
+  Report report = ReportOfRanks(512);
+  for (const ReportProcess& process : report.processes) {
+    ReportDevice& device = report.devices.emplace_back();
+    device.uuid = "GPU-" + process.host + "-" + std::to_string(process.pid);
+    device.processes.emplace_back().host = process.host;
+    device.processes.back().pid = process.pid;
+    report.operation_devices.emplace_back().device = device.uuid;
+  }
+  const Json json = Json::parse(RenderJson(report, kMostJsonProcesses));
+  ASSERT_EQ(json["devices"].size(), kMostJsonProcesses);
+  EXPECT_EQ(json["devices_left_out"], 512 - kMostJsonProcesses);
+  ASSERT_EQ(json["operation_devices"].size(), kMostJsonProcesses);
+  for (size_t i = 0; i < kMostJsonProcesses; ++i) {
+    const Json& process = json["processes"][i];
+    EXPECT_EQ(json["devices"][i]["processes"][0]["pid"], process["pid"]);
+    EXPECT_EQ(json["operation_devices"][i]["device"], json["devices"][i]["uuid"]);
+  }
+  const Json all = Json::parse(RenderJson(report));
+  EXPECT_EQ(all["devices"].size(), 512u);
+  EXPECT_EQ(all["devices_left_out"], 0);
+  EXPECT_EQ(all["operation_devices"].size(), 512u);
 }
 
 TEST(Distribution, TextOf512RanksIsWithin60LinesAndNamesTheSlowest) {

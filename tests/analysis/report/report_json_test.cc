@@ -69,9 +69,10 @@ class ReportJsonTest : public testing::Test {
 };
 
 TEST_F(ReportJsonTest, TopHasEveryKeyInOrder) {
-  EXPECT_EQ(KeysOf(json_), (Keys{"format", "device_kind", "run", "diagnosis", "processes",
-                                 "devices", "ledger", "notes", "operation_devices", "ranks",
-                                 "not_counted", "distribution", "processes_left_out"}));
+  EXPECT_EQ(KeysOf(json_),
+            (Keys{"format", "device_kind", "run", "diagnosis", "processes", "devices", "ledger",
+                  "notes", "operation_devices", "ranks", "not_counted", "distribution",
+                  "processes_left_out", "devices_left_out", "ranks_left_out"}));
   EXPECT_EQ(json_["notes"], Json({"a note"}));
   EXPECT_EQ(json_["format"], "gpubound.report.v1");
 }
