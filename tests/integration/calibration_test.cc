@@ -124,8 +124,8 @@ TEST_F(CalibrationRun, IsKeptForItsOwnerOnly) {
 // far above what a busy machine does to a call, and the bounds are wide: that each call is charged
 // with its own cost is tested here, how closely it is estimated on made-up samples.
 TEST_F(CalibrationRun, FindsWhatTheDeviceInjectsIntoEachRecordedCall) {
-  constexpr int kApiNs = 50'000;
-  constexpr int kLaunchNs = 200'000;
+  constexpr int kApiNs = 20'000;
+  constexpr int kLaunchNs = 80'000;
   const CostModel without = ModelOf(CalibrationWithOverhead(0, 0));
   const CostModel with = ModelOf(CalibrationWithOverhead(kApiNs, kLaunchNs));
   for (const auto& [function, cost] : with.api) {
