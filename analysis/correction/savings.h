@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run's critical path, and what the run, or its iterations where the headline is about those, would
-// save if parts of it took half their time: all GPU
-// work, the costliest kernels, the GPU work and the CPU code of the operations that matter most on
-// the path, Python, the simulator and CUDA calls. Each question is one more replay of the run; they
-// do not depend on each other. Pure but for reading events.
+// The run's critical path, and what would be saved if parts of it took half their time: all GPU work,
+// the costliest kernels, the GPU work and the CPU code of the operations that matter most on the
+// path, Python, the simulator and CUDA calls. Saved of the run, or of its iterations where the
+// headline is about those. Each question is one more replay of the run; they do not depend on each
+// other. Pure but for reading events.
 #ifndef GPUBOUND_ANALYSIS_CORRECTION_SAVINGS_H_
 #define GPUBOUND_ANALYSIS_CORRECTION_SAVINGS_H_
 

@@ -42,7 +42,7 @@ Moment ProcessReplay::EndAt(int64_t span_end_ns) {
 }
 
 // When an iteration ends that ended at |time_ns|, its thread being at |shown|: of a faster program, too,
-// not before what was done then is done. Else it would only leave more work behind.
+// not before what was done then is done. Else it would only leave more work to be done later.
 double ProcessReplay::SteppedAt(double shown, int64_t time_ns) {
   if (!scales_.scales_cpu()) return shown;
   return std::max(shown, device_.AllDone(time_ns).done.at);  // minus infinity where nothing was

@@ -138,7 +138,7 @@ std::string SlowestTable(const Distribution& distribution, const Names& names,
               options.width, 2);
 }
 
-// "all 8 on node3, on NVIDIA A100", "local rank 0 on each of 16 machines", "rank 13 on node1 and 2 more".
+// "all 8 on node3, on NVIDIA A100", "local rank 0 of each machine", "rank 13 on node1 and 2 more".
 std::string GroupText(const OutlierGroup& group, const Names& names) {
   const size_t count = group.processes.size();
   std::string text;

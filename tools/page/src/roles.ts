@@ -138,9 +138,9 @@ function bound(roles: Roles, said: string): HTMLElement {
   };
   const result = table('What a faster role would bring', ['change', '', 'saves', '95 %'], [
     ...roles.savings.map(
-        (saving) => row(
-            saving.role, `${saving.role} infinitely fast`, saving.saves, formatShare(saving.saves),
-            intervalOf({...saving, part: 'role', name: saving.role, factor: 0, wall_ns: 0}))),
+        (saving) =>
+            row(saving.role, `${saving.role} infinitely fast`, saving.saves,
+                formatShare(saving.saves), intervalOf(saving))),
     row('overlap', 'perfect overlap', roles.perfect_overlap_saves,
         `at most ${formatShare(roles.perfect_overlap_saves)}`, '\u2013'),
   ]);

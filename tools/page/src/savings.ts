@@ -36,8 +36,9 @@ export const takesHead = ([{of}]: Saving[]): string =>
     `${of === 'iteration' ? 'an iteration' : 'the run'} takes`;
 
 // Rounded outwards, so that it says no more than is known.
-export const intervalOf = ({saves_low, saves_high}: Saving): string =>
-    `${Math.floor(saves_low * 100)} to ${Math.ceil(saves_high * 100)} %`;
+export const intervalOf =
+    ({saves_low, saves_high}: {saves_low: number; saves_high: number}): string =>
+        `${Math.floor(saves_low * 100)} to ${Math.ceil(saves_high * 100)} %`;
 
 export function savingsTable(savings: Saving[]): HTMLElement|null {
   const shown = savings.filter(({saves}) => saves >= LEAST);
