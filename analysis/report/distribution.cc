@@ -5,21 +5,19 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "analysis/report/main_process.h"
+#include "analysis/report/rank_times.h"
 
 namespace gpubound {
 namespace {
 
 using Json = OrderedJson;
-using RowKey = std::pair<std::string, std::string>;                       // operation, layer
-using Times = std::map<RowKey, std::vector<std::pair<int64_t, size_t>>>;  // ns, process
-using ProcessKey = std::pair<std::string, int64_t>;                       // host, pid
+using ProcessKey = std::pair<std::string, int64_t>;  // host, pid
 
 constexpr size_t kMostNamedOutliers = 64;
 
@@ -31,47 +29,25 @@ std::map<ProcessKey, size_t> IndicesOf(const Report& report) {
   return indices;
 }
 
-Times TimesOf(const Report& report, const std::vector<size_t>& processes) {
-  Times times;
-  for (const size_t i : processes) {
-    std::map<RowKey, int64_t> of_process;
-    for (const ReportCell& cell : report.processes[i].cells) {
-      of_process[{cell.operation, ""}] += cell.ns;
-      of_process[{cell.operation, cell.layer}] += cell.ns;
-    }
-    for (const auto& [key, ns] : of_process) times[key].emplace_back(ns, i);
-  }
-  return times;
-}
-
-// |times| of some of |processes|; the others have none.
-Spread SpreadOf(std::vector<std::pair<int64_t, size_t>> times,
-                const std::vector<size_t>& processes) {
-  if (times.size() < processes.size()) {
-    std::set<size_t> there;
-    for (const auto& [ns, process] : times) there.insert(process);
-    for (const size_t process : processes) {
-      if (!there.contains(process)) times.emplace_back(0, process);
-    }
-  }
-  std::sort(times.begin(), times.end());
+Spread SpreadOf(const RankTimes& times) {
   const auto at = [&times](size_t percent) {
     const size_t below = (times.size() * percent + 99) / 100;
-    return times[std::max<size_t>(below, 1) - 1].first;
+    return times[std::max<size_t>(below, 1) - 1].ns;
   };
-  const int64_t max_ns = times.back().first;
-  const auto first_max = std::lower_bound(times.begin(), times.end(), std::pair(max_ns, size_t{0}));
-  return {times.front().first, at(5), at(50), at(95), max_ns, times.front().second,
-          first_max->second};
+  const int64_t max_ns = times.back().ns;
+  const auto first_max = std::lower_bound(times.begin(), times.end(), RankTime{max_ns, 0});
+  return {times.front().ns,  at(5), at(50), at(95), max_ns, times.front().process,
+          first_max->process};
 }
 
-std::vector<DistributionRow> RowsOf(const Report& report, const std::vector<size_t>& processes) {
+std::vector<DistributionRow> RowsOf(const RowTimes& times) {
   std::vector<DistributionRow> rows;
   std::map<std::string, std::pair<int64_t, int64_t>> whole;  // median and longest by operation
-  for (auto& [key, times] : TimesOf(report, processes)) {
-    rows.push_back({key.first, key.second, SpreadOf(std::move(times), processes)});
+  for (const auto& [row, of_row] : times) {
+    const auto& [operation, layer] = row;
+    rows.push_back({operation, layer, SpreadOf(of_row)});
     const Spread& wall = rows.back().wall;
-    if (key.second.empty()) whole[key.first] = {wall.median_ns, wall.max_ns};
+    if (layer.empty()) whole[operation] = {wall.median_ns, wall.max_ns};
   }
   const auto order = [&whole](const DistributionRow& row) {
     const auto& [median_ns, max_ns] = whole.at(row.operation);
@@ -179,15 +155,16 @@ Distribution DistributionOf(const Report& report) {
   Distribution made;
   const std::map<ProcessKey, size_t> indices = IndicesOf(report);
   ChooseProcesses(report, indices, &made);
-  made.rows = RowsOf(report, made.processes);
+  const RowTimes times = TimesOf(report, made.processes);
+  made.rows = RowsOf(times);
   std::map<std::string, std::vector<size_t>> by_host;
   for (const size_t i : made.processes) by_host[report.processes[i].host].push_back(i);
   for (auto& [host, processes] : by_host) {
-    std::vector<DistributionRow> rows = RowsOf(report, processes);
+    std::vector<DistributionRow> rows = RowsOf(TimesOf(report, processes));
     made.machines.push_back({host, std::move(processes), std::move(rows)});
   }
   FindSlowest(report, indices, &made);
-  if (made.of == kOfRanks) made.outliers = OutlierGroupsOf(report, made.processes);
+  if (made.of == kOfRanks) made.outliers = OutlierGroupsOf(report, made.processes, times);
   return made;
 }
 

@@ -4,7 +4,6 @@
 #include "analysis/report/outlier_groups.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -14,15 +13,6 @@ namespace gpubound {
 namespace {
 
 constexpr int64_t kLeastPartOfSpan = 50;  // a fiftieth
-
-struct RankTime {
-  int64_t ns = 0;
-  size_t process = 0;
-  bool operator<(const RankTime& other) const {
-    return std::tie(ns, process) < std::tie(other.ns, other.process);
-  }
-};
-using RankTimes = std::vector<RankTime>;  // sorted
 
 // Of |times|, those from |begin| to |end|.
 struct Stretch {
@@ -40,23 +30,6 @@ int64_t MedianSpanOf(const Report& report, const std::vector<size_t>& ranks) {
   for (const size_t rank : ranks) spans_ns.push_back(report.processes[rank].span_ns);
   std::sort(spans_ns.begin(), spans_ns.end());
   return spans_ns[(spans_ns.size() - 1) / 2];
-}
-
-std::map<std::string, RankTimes> TimesByOperation(const Report& report,
-                                                  const std::vector<size_t>& ranks) {
-  std::map<std::string, std::map<size_t, int64_t>> found;
-  for (const size_t rank : ranks) {
-    for (const ReportCell& cell : report.processes[rank].cells) {
-      found[cell.operation][rank] += cell.ns;
-    }
-  }
-  std::map<std::string, RankTimes> times;
-  for (auto& [operation, of_ranks] : found) {
-    RankTimes& sorted = times[operation];
-    for (const size_t rank : ranks) sorted.push_back({of_ranks[rank], rank});
-    std::sort(sorted.begin(), sorted.end());
-  }
-  return times;
 }
 
 // Cut where neighbours are at least |gap_ns| apart.
@@ -188,19 +161,21 @@ int64_t LongerBy(const OutlierTime& time) { return time.median_ns - time.others_
 
 }  // namespace
 
-std::vector<OutlierGroup> OutlierGroupsOf(const Report& report, const std::vector<size_t>& ranks) {
+std::vector<OutlierGroup> OutlierGroupsOf(const Report& report, const std::vector<size_t>& ranks,
+                                          const RowTimes& times) {
   if (ranks.size() < kFewestForOutliers) return {};
   const int64_t gap_ns = std::max<int64_t>(MedianSpanOf(report, ranks) / kLeastPartOfSpan, 1);
   Found found;
-  for (const auto& [operation, times] : TimesByOperation(report, ranks)) {
-    FindApart(operation, times, gap_ns, &found);
+  for (const auto& [row, of_row] : times) {
+    const auto& [operation, layer] = row;
+    if (layer.empty()) FindApart(operation, of_row, gap_ns, &found);
   }
   const RankPlaces places(report, ranks);
   std::vector<OutlierGroup> groups;
-  for (auto& [processes, times] : found) {
+  for (auto& [processes, apart] : found) {
     OutlierGroup& group = groups.emplace_back();
     group.processes = processes;
-    group.times = std::move(times);
+    group.times = std::move(apart);
     std::stable_sort(group.times.begin(), group.times.end(),
                      [](const auto& x, const auto& y) { return LongerBy(x) > LongerBy(y); });
     places.Name(&group);

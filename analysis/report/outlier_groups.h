@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/report/rank_times.h"
 #include "analysis/report/report.h"
 
 namespace gpubound {
@@ -37,8 +38,9 @@ inline constexpr size_t kMostOutlierGroups = 10;  // those kept
 // The others are at least half of the |ranks|, in one stretch of times; of two halves that with the
 // first rank. A group is further from them than they are from each other, and than 2 % of the median
 // span of the ranks. That which takes longest beyond the others comes first. None of fewer than
-// kFewestForOutliers ranks. |ranks| are indices into Report::processes.
-std::vector<OutlierGroup> OutlierGroupsOf(const Report& report, const std::vector<size_t>& ranks);
+// kFewestForOutliers ranks. |ranks| are indices into Report::processes, |times| is TimesOf() them.
+std::vector<OutlierGroup> OutlierGroupsOf(const Report& report, const std::vector<size_t>& ranks,
+                                          const RowTimes& times);
 
 }  // namespace gpubound
 

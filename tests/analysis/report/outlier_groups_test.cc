@@ -47,7 +47,7 @@ class OutlierGroups : public testing::Test {
   std::vector<OutlierGroup> Groups(size_t ranks = 64) const {
     std::vector<size_t> all(ranks);
     std::iota(all.begin(), all.end(), 0);
-    return OutlierGroupsOf(report_, all);
+    return OutlierGroupsOf(report_, all, TimesOf(report_, all));
   }
 
   // Of the only group.
